@@ -2,10 +2,10 @@
 
 import math
 
-from rbt_ros.core.dynamics import com_state, inertia
+from rbt_ros.core.dynamics import com_state, inertia, kinematics
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.types import GRAVITY, KIND, MASS, JointKind, Q
-from rbt_ros.core.vec import add, cross, dot, quat, rotation, scale, sym_mul, turn, vec3
+from rbt_ros.core.vec import add, cross, dot, quat, rotation, scale, sub, sym_mul, turn, vec3
 
 
 @kernel
@@ -69,3 +69,26 @@ def quaternion_error(model, q):
             w, x, y, z = quat(q, model.tree[i, Q])
             worst = max(worst, abs(math.sqrt(w * w + x * x + y * y + z * z) - 1.0))
     return worst
+
+
+# columns of what `observe` fills
+KINETIC, POTENTIAL, MOMENTUM, ANGULAR, CENTRE, ANGULAR_COM, QUATERNION = 0, 1, 2, 5, 8, 11, 14
+SUMMARY_COLUMNS = 15
+
+
+@kernel
+def observe(model, y, pose, twist, summary):
+    """Fill pose and twist of every body's origin, and the invariants into `summary`, from y = [q, v]."""
+    nq = y.shape[0] - model.freedom.shape[0]
+    kinematics(model, y[:nq], y[nq:], pose, twist)
+    P, L = linear_momentum(model, pose, twist), angular_momentum(model, pose, twist)
+    p_C, _ = centre_of_mass(model, pose, twist)
+    L_C = sub(L, cross(p_C, P))
+    summary[KINETIC] = kinetic_energy(model, pose, twist)
+    summary[POTENTIAL] = potential_energy(model, pose, twist)
+    summary[QUATERNION] = quaternion_error(model, y[:nq])
+    for c in range(3):
+        summary[MOMENTUM + c] = P[c]
+        summary[ANGULAR + c] = L[c]
+        summary[CENTRE + c] = p_C[c]
+        summary[ANGULAR_COM + c] = L_C[c]
