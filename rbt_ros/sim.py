@@ -73,6 +73,9 @@ class Simulation:
         world = np.zeros(t.WORLD_COLUMNS)
         world[t.GRAVITY : t.GRAVITY + 3] = g
         world.flags.writeable = False
+        for hinge in robot.hinges:
+            if hinge.kind != JointKind.FREE:
+                raise ModelError(f"hinge '{hinge.name}' is {hinge.kind.name.lower()}; this version moves free bodies only.")
         self.robot = robot
         self.seed = seed
         self.h_ns = h_ns
@@ -206,6 +209,13 @@ class Simulation:
         self._input_end = 0
         return latched
 
+    def drop_commands(self) -> bool:
+        """Forget the commands that act; whether there were any."""
+        dropped = bool(self._commanded)
+        self._commanded.clear()
+        self._input_end = 0
+        return dropped
+
     def _plan(self, wrench: WrenchInput) -> None:
         first = round(wrench.from_ns / self.h_ns)
         end = FOR_EVER if wrench.to_ns is None else max(first + 1, round(wrench.to_ns / self.h_ns))
@@ -246,6 +256,11 @@ class Simulation:
                     f"tick {self.tick + 1}, t = {(self.tick + 1) * self.h_ns * 1e-9:.9g} s: non-finite state at hinge "
                     f"'{hinge}'; the last good state is kept. Try a smaller step, or look at the inputs."
                 )
+
+    def warm_up(self) -> None:
+        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
+        advance(self._model, self._y, self._input, self.h_ns, 0, self._work)
+        self.sample()
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
