@@ -4,6 +4,7 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 
 ARGUMENTS = {
     "scenario": ("cubesat", "a scenario YAML file, or the name of a shipped one"),
@@ -16,7 +17,11 @@ ARGUMENTS = {
 def generate_launch_description():
     """One node; everything else is in the scenario."""
     declared = [DeclareLaunchArgument(name, default_value=d, description=t) for name, (d, t) in ARGUMENTS.items()]
-    parameters = {name: LaunchConfiguration(name) for name in ("scenario", "frame_prefix", "publish_clock")}
+    parameters = {
+        "scenario": ParameterValue(LaunchConfiguration("scenario"), value_type=str),
+        "frame_prefix": ParameterValue(LaunchConfiguration("frame_prefix"), value_type=str),
+        "publish_clock": ParameterValue(LaunchConfiguration("publish_clock"), value_type=bool),
+    }
     node = Node(
         package="rbt_ros",
         executable="rbt_simulator",
