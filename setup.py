@@ -68,10 +68,10 @@ def share_files():
     share = "share/rbt_ros"
     entries = [("share/ament_index/resource_index/packages", ["resource/rbt_ros"]), (share, ["package.xml"])]
     for top in ("launch", "config", "urdf"):
-        folders = {file.parent for file in (HERE / top).rglob("*") if file.is_file() and "__pycache__" not in file.parts}
-        for folder in sorted(folders):
-            files = sorted(str(file.relative_to(HERE)) for file in folder.iterdir() if file.is_file())
-            entries.append((f"{share}/{folder.relative_to(HERE)}", files))
+        files = [file.relative_to(HERE) for file in sorted((HERE / top).rglob("*")) if file.is_file()]
+        for file in files:
+            if file.suffix != ".pyc":
+                entries.append((f"{share}/{file.parent}", [str(file)]))
     return entries
 
 

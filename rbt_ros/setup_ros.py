@@ -152,7 +152,9 @@ def _require_wheels(name: str) -> None:
     if missing:
         raise SetupError(f"generating {name} needs {', '.join(missing)}: {WHEELS_HINT}")
     if sys.prefix == sys.base_prefix:
-        raise SetupError(f"{name} would be installed into {sys.prefix}, which is not a virtual environment: {WHEELS_HINT}")
+        raise SetupError(
+            f"{name} would be installed into {sys.prefix}, which is not a virtual environment: {WHEELS_HINT}"
+        )
 
 
 def _require_compiler() -> None:
@@ -265,11 +267,18 @@ def _run(command: list, name: str) -> None:
     if program is None:
         raise SetupError(f"no {command[0]} to generate {name} with: {WHEELS_HINT}")
     done = subprocess.run(
-        [program, *command[1:]], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        [program, *command[1:]],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-25:])
-        raise SetupError(f"{tail}\ngenerating {name} failed at `{' '.join(map(str, command[:2]))}` (above, the last lines)")
+        raise SetupError(
+            f"{tail}\ngenerating {name} failed at `{' '.join(map(str, command[:2]))}` (above, the last lines)"
+        )
 
 
 # ------------------------------------------------------------------------------------------------------- the check
@@ -289,9 +298,9 @@ print(f"RIHS{found.version:02d}_{bytes(found.value).hex()}")
 
 
 def installed_hash(package: str, type_name: str) -> str:
-    """The type hash RIHS01_... that this environment's `package` advertises for "msg/Name", read in a fresh interpreter.
+    """The type hash RIHS01_... that this environment's `package` advertises for "msg/Name".
 
-    It is the constant that rcl sends to other nodes, taken from the generated C library itself.
+    Read in a fresh interpreter; it is the constant that rcl sends to other nodes, taken from the generated C library.
     """
     command = [sys.executable, "-c", READ_HASH, package, *type_name.split("/")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
