@@ -64,8 +64,8 @@ class Simulation:
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`."""
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
-        h_ns = round(step * 1e9)
-        if not h_ns > 0 or abs(step * 1e9 - h_ns) > 1e-3:
+        h_ns = round(step * 1e9) if math.isfinite(step) else 0
+        if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
             raise ScenarioError(f"step {step} s must be a positive whole number of nanoseconds.")
         g = np.asarray(gravity, dtype=float)
         if g.shape != (3,) or not np.isfinite(g).all():
