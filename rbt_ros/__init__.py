@@ -1,3 +1,32 @@
-"""rbt_ros: rigid and multibody dynamics you can check, on ROS 2."""
+"""rbt_ros: rigid and multibody dynamics you can check, on ROS 2.
+
+>>> import rbt_ros as rbt
+>>> result = rbt.load("cubesat").simulation().run(until=10.0, every=0.01)
+"""
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+# name -> module: imported when first used, so that `rbt --help` and the command line stay fast
+_FACE = {
+    "RobotBuilder": "rbt_ros.model.build",
+    "Robot": "rbt_ros.model.robot",
+    "Simulation": "rbt_ros.sim",
+    "load": "rbt_ros.sim",
+    "Result": "rbt_ros.results",
+    "Sample": "rbt_ros.results",
+    "RbtError": "rbt_ros.errors",
+    "ModelError": "rbt_ros.errors",
+    "ScenarioError": "rbt_ros.errors",
+    "MessageError": "rbt_ros.errors",
+    "SolveError": "rbt_ros.errors",
+}
+__all__ = ["__version__", *_FACE]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FACE:
+        raise AttributeError(f"module 'rbt_ros' has no attribute '{name}'")
+    return getattr(import_module(_FACE[name]), name)

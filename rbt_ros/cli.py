@@ -1,0 +1,205 @@
+"""The command line: `rbt VERB`. Each verb imports what it needs when it runs, so that `rbt --help` is instant."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rbt_ros import __version__
+from rbt_ros.errors import RbtError, SetupError
+
+DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
+
+  rbt node cubesat               the simulation on ROS 2 topics, until Ctrl-C
+  rbt run cubesat --until 10     the same without ROS: a table, a CSV file, a figure
+  rbt info cubesat               what is in a scenario
+  rbt setup-ros                  make the ROS 2 messages that pip does not have
+"""
+
+
+def main() -> None:
+    """Entry point `rbt`."""
+    parser = _parser()
+    arguments, rest = parser.parse_known_args()
+    if rest and arguments.verb not in ("node", "setup-ros"):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        sys.exit(arguments.run(arguments, rest))
+    except RbtError as err:
+        sys.exit(f"rbt: {err}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # `rbt info x | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rbt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"rbt_ros {__version__}")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+    node = verbs.add_parser(
+        "node",
+        help="run a scenario as a ROS 2 node",
+        description="Run a scenario as a ROS 2 node until Ctrl-C. ROS arguments go behind --ros-args, as everywhere: "
+        "rbt node cubesat --ros-args -p frame_prefix:=a/ -r __ns:=/a",
+    )
+    _add_scenario(node)
+    node.add_argument("--duration", type=_positive, metavar="S", help="end after S seconds of wall time")
+    node.set_defaults(run=_node)
+
+    run = verbs.add_parser(
+        "run",
+        help="run a scenario without ROS, as fast as it goes",
+        description="Run a scenario without ROS. Prints what was kept (energy, momentum); writes OUT/NAME.csv and, "
+        "with matplotlib, OUT/NAME.png.",
+    )
+    _add_scenario(run)
+    run.add_argument("--until", type=_positive, metavar="S", help="scenario time to go to [s]; default: its duration")
+    run.add_argument("--every", type=_positive, metavar="S", help="time between samples [s]; default: 1000 samples")
+    run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
+    run.set_defaults(run=_run)
+
+    info = verbs.add_parser("info", help="what is in a scenario", description="Check a scenario and print what it holds.")
+    _add_scenario(info)
+    info.set_defaults(run=_info)
+
+    setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
+    setup.set_defaults(run=_setup_ros)
+    return parser
+
+
+def _add_scenario(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="a scenario YAML file, or the name of a shipped one (cubesat)")
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
+    return value
+
+
+def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.model.scenario import read_scenario
+
+    scenario = read_scenario(arguments.scenario)
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    try:
+        from rbt_ros.ros import node
+    except ImportError as err:
+        raise SetupError(
+            f"ROS 2 is not complete here ({err}): source your ROS, or pip install 'rbt_ros[ros]' and run rbt setup-ros."
+        ) from err
+    print(
+        f"{scenario.name} runs as /{node.NAME}, scope {os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE']}. Topics to look at:\n"
+        "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",
+        flush=True,
+    )
+    line = StatusLine()
+    try:
+        return node.spin(scenario, [sys.argv[0], *rest], arguments.duration, watch=line.show)
+    finally:
+        line.close()
+
+
+class StatusLine:
+    """One line about the run, rewritten in a terminal, repeated every 5 s elsewhere."""
+
+    def __init__(self, stream: Any = None):
+        self._stream = stream if stream is not None else sys.stdout
+        self._live = self._stream.isatty()
+        self._next = 0.0
+        self._shown = False
+
+    def show(self, node: Any) -> None:
+        """Tell time, real-time factor and what is kept."""
+        text = node.status_text()
+        if not text or not self._live and time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + 5.0
+        self._stream.write(("\r\x1b[K" if self._live else "") + text + ("" if self._live else "\n"))
+        self._stream.flush()
+        self._shown = True
+
+    def close(self) -> None:
+        """Leave the cursor on a fresh line."""
+        if self._live and self._shown:
+            self._stream.write("\n")
+            self._stream.flush()
+
+
+def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.errors import ScenarioError
+    from rbt_ros.sim import load
+
+    scenario = load(arguments.scenario)
+    until = arguments.until or (scenario.duration_ns or 0) * 1e-9
+    if not until:
+        raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
+    sim = scenario.simulation()
+    progress = _progress if sys.stderr.isatty() else None
+    started = time.perf_counter()
+    result = sim.run(until, arguments.every or until / 1000, progress)
+    elapsed = time.perf_counter() - started
+    if progress:
+        sys.stderr.write("\r\x1b[K")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    csv = arguments.out / f"{scenario.name}.csv"
+    result.to_csv(csv)
+    kept = result.samples[-1].conservation
+    print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {sim.tick} steps of {sim.h_ns * 1e-6:g} ms, {elapsed:.2f} s of computing")
+    print(f"  energy               {result.energy.total[-1]:.9g} J, relative drift {kept.energy:.2e}")
+    h = sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
+    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, relative drift {kept.angular_momentum:.2e}")
+    print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")
+    print(f"  digest               {sim.digest()}")
+    print(f"wrote {csv}")
+    try:
+        figure = csv.with_suffix(".png")
+        result.plot(figure)
+        print(f"wrote {figure}")
+    except SetupError as err:
+        print(f"no figure: {err}")
+    return 0
+
+
+def _progress(fraction: float) -> None:
+    width = 40
+    done = int(fraction * width)
+    sys.stderr.write(f"\r[{'#' * done}{'.' * (width - done)}] {100 * fraction:3.0f} %")
+    sys.stderr.flush()
+
+
+def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.sim import load
+
+    scenario = load(arguments.scenario)
+    robot = scenario.robot
+    print(f"{scenario.name}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms()} freedoms, {robot.mass:g} kg")
+    for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
+        moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
+        print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")
+    g = ", ".join(f"{c:g}" for c in scenario.gravity)
+    print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
+    rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())
+    print(f"  outputs [Hz]: {rates}")
+    return 0
+
+
+def _setup_ros(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros import setup_ros
+
+    return setup_ros.main(rest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""`@kernel`: the one decorator of compiled code, and the cache folder that makes its second start fast and never stale."""
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+
+def source_hash(folder: Path) -> str:
+    """16 hex digits that change with any byte of any `*.py` in `folder`, or with the version of numba."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def cache_folder(folder: Path) -> Path:
+    """Where compiled kernels of `folder` are kept: below NUMBA_CACHE_DIR, XDG_CACHE_HOME, ~/.cache, or a temporary one.
+
+    numba alone checks the file of the decorated function, not the files of its callees in other modules: after an edit
+    of `vec.py` it would run the old `vec.py` inlined in `dynamics.py`. A folder per hash of all sources cannot.
+    """
+    name = f"kernels-{source_hash(folder)}"
+    for base in _cache_bases():
+        target = base / "rbt_ros" / name
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError:  # no home, read-only home: the next base is tried
+            continue
+        if os.access(target, os.W_OK):
+            return target
+    return Path(tempfile.mkdtemp(prefix=f"rbt_ros-{name}-"))
+
+
+def _cache_bases() -> list[Path]:
+    bases = [Path(os.environ[key]) for key in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(key)]
+    home = os.path.expanduser("~")
+    return [*bases, Path(home) / ".cache"] if os.path.isabs(home) else bases
+
+
+@functools.cache
+def _core_cache_folder() -> str:
+    return str(cache_folder(Path(__file__).parent))
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile `function` in nopython mode, cached on disk, the GIL released, IEEE arithmetic as written.
+
+    No fastmath (same bits compiled, plain and on any CPU); `error_model="numpy"`: x/0 is inf, seen by the finiteness
+    check of each tick, not an exception inside a step. With NUMBA_DISABLE_JIT=1 it is `function` itself.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    # numba fixes the cache folder when it decorates: set it for our kernels only, whatever else the process compiles
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _core_cache_folder()
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = before

@@ -1,0 +1,96 @@
+"""What every kernel takes and gives: Model, State, Input, Status.
+
+Few flat arrays (each array argument of a compiled call costs 50 ns from Python), read by name through the columns below.
+Inside the engine a body's origin B is its inboard hinge point; that of a body on a free hinge is its centre of mass,
+so that free flight is exact. `model.build` shifts what the user gave; `Simulation` shifts back.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+
+class JointKind(IntEnum):
+    """How a body may move against its parent. The table of coordinates is in `joints.py`."""
+
+    FIXED = 0
+    REVOLUTE = 1  # q, v: angle about the axis
+    PRISMATIC = 2  # q, v: slide along the axis
+    CYLINDRICAL = 3  # turn about, then slide along the axis
+    UNIVERSAL = 4  # turn about axis 1 (of the parent), then about axis 2 (of the child)
+    SPHERICAL = 5  # q = q_PB (w x y z), v = w_PB_B
+    PLANAR = 6  # x, y, then a turn about the axis
+    FREE = 7  # q = [q_WB, p_WBcm], v = [w_WB_B, v_WBcm], linear part in world axes
+
+
+NQ = (0, 1, 1, 2, 2, 4, 3, 7)  # coordinates per JointKind
+NV = (0, 1, 1, 2, 2, 3, 3, 6)  # velocities per JointKind
+
+# columns of Model.tree
+PARENT, KIND, Q, V = 0, 1, 2, 3
+TREE_COLUMNS = 4
+
+# columns of Model.body
+MASS = 0
+COM = 1  # p_BBcm [m], 3
+INERTIA = 4  # I_BBcm [kg·m²]: xx yy zz xy xz yz (tensor elements)
+POINT = 10  # p_PJ_P [m], 3: the hinge point in the parent's frame
+TURN = 13  # q_PJ, 4: the child's frame in the parent's when the hinge is at zero
+AXIS = 17  # unit axis in J, 3 (universal: the first axis)
+AXIS2 = 20  # universal: the second axis, in the child's frame, 3
+BODY_COLUMNS = 23
+
+# columns of Model.freedom
+STIFFNESS, REST, DAMPING, COULOMB, LOWER, UPPER = 0, 1, 2, 3, 4, 5
+FREEDOM_COLUMNS = 6
+
+# columns of Model.world
+GRAVITY = 0  # g_W [m/s²], 3: uniform
+ATTRACTION = 3  # mu [m³/s²] of a point mass that attracts by the inverse square
+ATTRACTOR = 4  # p_WA [m], 3: where that point mass is
+WORLD_COLUMNS = 7
+
+# columns of Input.load
+LOAD_BODY = 0  # index of the body
+LOAD_FRAME = 1  # axes of moment and force: BODY_AXES or WORLD_AXES
+LOAD_POINT = 2  # p_BcmQ_B [m], 3: where the force acts, from the CoM, in body axes
+LOAD_MOMENT = 5  # [N·m], 3
+LOAD_FORCE = 8  # [N], 3
+LOAD_COLUMNS = 11
+BODY_AXES, WORLD_AXES = 0.0, 1.0
+
+# Status.code
+OK, NON_FINITE = 0, 1
+
+
+class Model(NamedTuple):
+    """A tree of rigid bodies; body i hangs on its hinge i, parent[i] < i, -1 = world. Read-only arrays."""
+
+    tree: np.ndarray  # (n, TREE_COLUMNS) int64
+    body: np.ndarray  # (n, BODY_COLUMNS) float64
+    freedom: np.ndarray  # (nv, FREEDOM_COLUMNS) float64: per velocity coordinate
+    world: np.ndarray  # (WORLD_COLUMNS,) float64
+
+
+class State(NamedTuple):
+    """Where everything is, at scenario time t_ns."""
+
+    t_ns: int
+    q: np.ndarray  # (nq,)
+    v: np.ndarray  # (nv,)
+
+
+class Input(NamedTuple):
+    """What acts during a call of `advance`, constant in its own axes."""
+
+    tau: np.ndarray  # (nv,) effort of each freedom [N·m, N]
+    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches on bodies
+
+
+class Status(NamedTuple):
+    """How a compiled run ended: `code` OK, or what went wrong in which tick (counted from the call) at which body."""
+
+    code: int
+    tick: int
+    body: int

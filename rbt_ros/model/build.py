@@ -1,0 +1,230 @@
+"""RobotBuilder: bodies and hinges by name -> a checked, frozen Robot. Everything that can be wrong is found here."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.core import types as t
+from rbt_ros.core.types import NQ, NV, JointKind, Model
+from rbt_ros.errors import ModelError
+from rbt_ros.model.attitude import IDENTITY, as_quaternion
+from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
+from rbt_ros.model.shapes import Shape, shape
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+
+class RobotBuilder:
+    """Collects bodies and hinges in any order; `build` puts them into a tree and checks it.
+
+    A body that no hinge carries floats freely, on a free hinge of its own name.
+    """
+
+    def __init__(self, name: str):
+        self.name = _checked_name("robot", name)
+        self._bodies: dict[str, Body] = {}
+        self._hinges: dict[str, Hinge] = {}
+        self._springs: dict[str, dict[str, float]] = {}
+
+    def body(
+        self,
+        name: str,
+        *,
+        mass: float,
+        inertia: Any,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        shapes: Sequence[Any] = (),
+    ) -> "RobotBuilder":
+        """Add a body. mass [kg]; inertia about the CoM [kg·m²]: 3 principal moments or 3x3; com in its frame [m].
+
+        shapes: what it looks like, each `dict(kind="box", size=(x, y, z), at=..., rotation=..., rgba=...)`.
+        """
+        _checked_name("body", name)
+        if name in self._bodies or name == WORLD:
+            raise ModelError(f"body '{name}' exists twice in robot '{self.name}'; names must differ ('world' is taken).")
+        m = _number(mass, f"mass of body '{name}'")
+        if m <= 0:
+            raise ModelError(f"body '{name}': mass {m:g} kg is not positive.")
+        looks = tuple(s if isinstance(s, Shape) else shape(name, **s) for s in shapes)
+        self._bodies[name] = Body(name, m, checked_inertia(name, inertia), _vector(com, f"com of body '{name}'"), looks)
+        return self
+
+    def hinge(
+        self,
+        name: str,
+        kind: str,
+        *,
+        parent: str,
+        child: str,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        axis: Sequence[float] = (0.0, 0.0, 1.0),
+        axis2: Sequence[float] = (0.0, 1.0, 0.0),
+        rotation: Any = IDENTITY,
+        stiffness: float = 0.0,
+        rest: float = 0.0,
+        damping: float = 0.0,
+        friction: float = 0.0,
+    ) -> "RobotBuilder":
+        """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m]; axis in the hinge frame.
+
+        rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
+        rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom.
+        """
+        _checked_name("hinge", name)
+        if name in self._hinges:
+            raise ModelError(f"hinge '{name}' exists twice in robot '{self.name}'; names must differ.")
+        where = f"hinge '{name}'"
+        kinds = {k.name.lower(): k for k in JointKind}
+        if kind not in kinds:
+            raise ModelError(f"{where}: '{kind}' is not a kind of hinge; use one of {', '.join(kinds)}.")
+        if kinds[kind] == JointKind.FREE and parent != WORLD:
+            raise ModelError(f"{where}: a free hinge hangs on the world, not on '{parent}'.")
+        for other in self._hinges.values():
+            if other.child == child:
+                raise ModelError(f"{where}: body '{child}' hangs on hinge '{other.name}' already; a body has one hinge.")
+        self._hinges[name] = Hinge(
+            name,
+            kinds[kind],
+            parent,
+            child,
+            _vector(at, f"at of {where}"),
+            as_quaternion(rotation, where),
+            _unit(axis, f"axis of {where}"),
+            _unit(axis2, f"axis2 of {where}"),
+        )
+        values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction)
+        self._springs[name] = {key: _number(value, f"{key} of {where}") for key, value in values.items()}
+        for key in ("stiffness", "damping", "friction"):
+            if self._springs[name][key] < 0:
+                raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
+        return self
+
+    def build(self) -> Robot:
+        """The checked, frozen Robot. Bodies come parents first, else in the order in which they were added."""
+        if not self._bodies:
+            raise ModelError(f"robot '{self.name}' has no body; add one with body(name, mass=..., inertia=...).")
+        bodies, hinges = self._ordered()
+        model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
+        for body, hinge in zip(bodies, hinges, strict=True):
+            if hinge.kind == JointKind.FREE and np.linalg.eigvalsh(body.inertia)[0] <= 0:
+                raise ModelError(
+                    f"body '{body.name}': inertia {body.inertia.tolist()} kg·m² is not positive definite, and a body that "
+                    "floats freely can turn about every axis."
+                )
+        return Robot(self.name, tuple(bodies), tuple(hinges), model)
+
+    def _ordered(self) -> tuple[list[Body], list[Hinge]]:
+        """Bodies and their hinges, parents first; what no hinge carries gets a free hinge."""
+        carried = {h.child: h for h in self._hinges.values()}
+        for hinge in self._hinges.values():
+            for role, name in (("parent", hinge.parent), ("child", hinge.child)):
+                if name not in self._bodies and not (role == "parent" and name == WORLD):
+                    known = ", ".join([*self._bodies, WORLD] if role == "parent" else self._bodies)
+                    raise ModelError(f"hinge '{hinge.name}': its {role} '{name}' is not a body; there are {known}.")
+        origin = (0.0, 0.0, 0.0)
+        for name in self._bodies:
+            if name not in carried:
+                z, y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
+                carried[name] = Hinge(name, JointKind.FREE, WORLD, name, origin, IDENTITY, z, y)
+        placed: dict[str, Body] = {}
+        waiting = list(self._bodies.values())
+        while waiting:
+            ready = [b for b in waiting if carried[b.name].parent in placed or carried[b.name].parent == WORLD]
+            if not ready:
+                names = ", ".join(f"'{b.name}' on '{carried[b.name].parent}'" for b in waiting)
+                raise ModelError(
+                    f"robot '{self.name}': the hinges close a cycle ({names}); a tree hangs on the world or floats. "
+                    "Close loops with a constraint instead."
+                )
+            placed[ready[0].name] = ready[0]
+            waiting.remove(ready[0])
+        return list(placed.values()), [carried[name] for name in placed]
+
+    def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
+        """The arrays of core.types.Model, in the engine's frames (a free body's origin is its CoM)."""
+        row = {b.name: i for i, b in enumerate(bodies)}
+        tree = np.zeros((len(bodies), t.TREE_COLUMNS), np.int64)
+        body = np.zeros((len(bodies), t.BODY_COLUMNS))
+        freedom = np.zeros((sum(NV[h.kind] for h in hinges), t.FREEDOM_COLUMNS))
+        freedom[:, t.LOWER], freedom[:, t.UPPER] = -np.inf, np.inf
+        shift = [np.array(b.com) if h.kind == JointKind.FREE else np.zeros(3) for b, h in zip(bodies, hinges, strict=True)]
+        q = v = 0
+        for i, (b, h) in enumerate(zip(bodies, hinges, strict=True)):
+            parent = row.get(h.parent, -1)
+            tree[i, [t.PARENT, t.KIND, t.Q, t.V]] = parent, h.kind, q, v
+            body[i, t.MASS] = b.mass
+            body[i, t.COM : t.COM + 3] = np.array(b.com) - shift[i]
+            inertia = b.inertia
+            body[i, t.INERTIA : t.INERTIA + 6] = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+            body[i, t.POINT : t.POINT + 3] = np.array(h.at) - (shift[parent] if parent >= 0 else 0.0)
+            body[i, t.TURN : t.TURN + 4] = h.quaternion
+            body[i, t.AXIS : t.AXIS + 3] = h.axis
+            body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
+            spring = self._springs.get(h.name, {})
+            for column, key in ((t.STIFFNESS, "stiffness"), (t.REST, "rest"), (t.DAMPING, "damping"), (t.COULOMB, "friction")):
+                freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
+            q, v = q + NQ[h.kind], v + NV[h.kind]
+        return tree, body, freedom, np.zeros(t.WORLD_COLUMNS)
+
+
+def checked_inertia(name: str, inertia: Any) -> np.ndarray:
+    """The 3x3 tensor of body `name`: symmetric, no negative principal moment, triangle inequality."""
+    value = np.asarray(inertia, dtype=float)
+    if value.shape == (3,):
+        value = np.diag(value)
+    where = f"body '{name}': inertia"
+    if value.shape != (3, 3) or not np.isfinite(value).all():
+        raise ModelError(f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m².")
+    if np.abs(value - value.T).max() > 1e-12 * np.abs(value).max():
+        raise ModelError(f"{where} {value.tolist()} kg·m² is not symmetric.")
+    a, b, c = np.linalg.eigvalsh(value)
+    if a < -1e-12 * c or c <= 0:
+        raise ModelError(f"{where} with principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² is not positive definite.")
+    if a + b < c * (1 - 1e-12):
+        raise ModelError(
+            f"{where}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² break Ix + Iy >= Iz. "
+            "Is the tensor about the centre of mass, and in kg·m² (not g·mm²)?"
+        )
+    return _frozen((value + value.T) / 2)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
+
+
+def _checked_name(what: str, name: Any) -> str:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ModelError(
+            f"{what} name {str(name)[:80]!r}: use a letter, then letters, digits or _ (64 at most): it becomes a ROS name."
+        )
+    return name
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as err:
+        raise ModelError(f"{where}: {value!r} is not a number.") from err
+    if not math.isfinite(number):
+        raise ModelError(f"{where}: {number} is not finite.")
+    return number
+
+
+def _vector(value: Any, where: str) -> tuple[float, float, float]:
+    if np.shape(value) != (3,):
+        raise ModelError(f"{where}: {value!r} is not three numbers.")
+    x, y, z = (_number(c, where) for c in value)
+    return (x, y, z)
+
+
+def _unit(value: Any, where: str) -> tuple[float, float, float]:
+    x, y, z = _vector(value, where)
+    length = math.sqrt(x * x + y * y + z * z)
+    if length < 1e-12:
+        raise ModelError(f"{where}: {list(value)} has length zero and gives no direction.")
+    return (x, y, z) if length == 1.0 else (x / length, y / length, z / length)

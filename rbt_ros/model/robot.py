@@ -1,0 +1,90 @@
+"""What a robot is, with its names: the frozen answer of `RobotBuilder.build`, the URDF and the scenario readers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rbt_ros.core.types import NV, JointKind, Model
+from rbt_ros.errors import ModelError
+from rbt_ros.model.shapes import Shape
+
+WORLD = "world"
+FREEDOM_NAMES = {
+    JointKind.CYLINDRICAL: ("turn", "slide"),
+    JointKind.UNIVERSAL: ("1", "2"),
+    JointKind.PLANAR: ("x", "y", "turn"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body. Its frame B is its URDF link frame: origin at the inboard hinge (on a free hinge: as given)."""
+
+    name: str
+    mass: float  # [kg]
+    inertia: np.ndarray  # I_BBcm (3, 3) [kg·m²], tensor elements (ixy = -∫ x y dm)
+    com: tuple[float, float, float]  # p_BBcm_B [m]
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge:
+    """How `child` hangs on `parent`."""
+
+    name: str
+    kind: JointKind
+    parent: str  # a body, or "world"
+    child: str
+    at: tuple[float, float, float]  # p_PJ_P [m]
+    quaternion: tuple[float, float, float, float]  # q_PJ: the child's frame in the parent's, hinge at zero
+    axis: tuple[float, float, float]  # unit
+    axis2: tuple[float, float, float]  # unit; universal only
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """One name per one-axis freedom, as JointState wants them; none for spherical and free hinges."""
+        if self.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
+            return (self.name,)
+        return tuple(f"{self.name}_{suffix}" for suffix in FREEDOM_NAMES.get(self.kind, ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """Model plus names. bodies[i] hangs on hinges[i], in the order of the model."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    hinges: tuple[Hinge, ...]
+    model: Model
+
+    def body_index(self, name: str) -> int:
+        """The row of the body named `name` in every per-body array."""
+        return self._index("body", name, [b.name for b in self.bodies])
+
+    def hinge_index(self, name: str) -> int:
+        """The row of the hinge named `name`: that of the body it carries."""
+        return self._index("hinge", name, [h.name for h in self.hinges])
+
+    def _index(self, what: str, name: str, names: list[str]) -> int:
+        if name not in names:
+            raise ModelError(f"robot '{self.name}' has no {what} '{name[:80]}'; it has {', '.join(names)}.")
+        return names.index(name)
+
+    @property
+    def free_bodies(self) -> tuple[int, ...]:
+        """The bodies that float: those on free hinges."""
+        return tuple(i for i, h in enumerate(self.hinges) if h.kind == JointKind.FREE)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """All one-axis freedoms, in the order of JointState and of the command arrays."""
+        return tuple(name for h in self.hinges for name in h.joint_names)
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return sum(b.mass for b in self.bodies)
+
+    def freedoms(self) -> int:
+        """Number of velocity coordinates."""
+        return sum(NV[h.kind] for h in self.hinges)

@@ -1,0 +1,264 @@
+"""Scenario YAML -> Scenario: what runs, from where, how, for how long. Every error carries file and line."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rbt_ros.errors import ModelError, ScenarioError
+from rbt_ros.model.attitude import as_quaternion
+from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.reading import Item, parse_yaml, read_yaml
+from rbt_ros.model.robot import Robot
+from rbt_ros.paths import share
+
+Vector = tuple[float, float, float]
+INTEGRATORS = ("rk4",)
+MODES = ("realtime", "fast")
+OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0}  # [Hz] defaults
+
+
+@dataclass(frozen=True)
+class BodyStart:
+    """Where a floating body's frame starts and how it moves."""
+
+    position: Vector = (0.0, 0.0, 0.0)  # p_WB [m]
+    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # q_WB
+    velocity: Vector = (0.0, 0.0, 0.0)  # v_WB of the frame's origin, world axes [m/s]
+    omega_body: Vector = (0.0, 0.0, 0.0)  # w_WB_B [rad/s]
+
+
+@dataclass(frozen=True)
+class WrenchInput:
+    """A constant wrench on a body during a part of the run; its ends are rounded to whole ticks."""
+
+    body: str
+    force: Vector = (0.0, 0.0, 0.0)  # [N]
+    moment: Vector = (0.0, 0.0, 0.0)  # [N·m], beside that of the force
+    frame: str = "body"  # axes of both: "body" or "world"
+    at: str = "com"  # where the force acts: "com" or "origin" of the body's frame
+    from_ns: int = 0
+    to_ns: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A checked scenario. `text` is what was read, for bags and for running it again."""
+
+    robot: Robot
+    name: str = "scenario"
+    gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
+    h_ns: int = 1_000_000
+    integrator: str = "rk4"
+    start: dict[str, BodyStart] = field(default_factory=dict)
+    inputs: tuple[WrenchInput, ...] = ()
+    duration_ns: int | None = None  # None: until told to stop
+    seed: int = 0
+    outputs: dict[str, float] = field(default_factory=lambda: dict(OUTPUT_RATES))  # [Hz]
+    mode: str = "realtime"
+    clock_start_ns: int = 1_000_000_000
+    text: str = ""
+
+
+def find_scenario(name: str) -> Path:
+    """The file of a scenario given by path, or by the name of one that ships with the package ("cubesat")."""
+    path = Path(name).expanduser()
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return path
+    shipped = share("config")
+    known = sorted(p.stem for p in shipped.glob("*.yaml"))
+    if name not in known:
+        raise ScenarioError(f"'{name}' is neither a YAML file nor a scenario of the package ({', '.join(known)}).")
+    return shipped / f"{name}.yaml"
+
+
+def read_scenario(name: str) -> Scenario:
+    """The scenario in a file, or the shipped one of that name."""
+    path = find_scenario(name)
+    return _scenario(read_yaml(path), path.stem, path.read_text(encoding="utf-8"))
+
+
+def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
+    """The scenario in a YAML text; `name` stands in error messages."""
+    return _scenario(parse_yaml(text, name), Path(name).stem, text)
+
+
+def _scenario(doc: Item, name: str, text: str) -> Scenario:
+    doc.mapping(
+        *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
+        *("outputs", "mode", "clock_start"),
+    )
+    if doc["rbt"].value != 1:
+        raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
+    robot = _robot(doc["robot"], name)
+    given: dict[str, object] = {}
+    if "gravity" in doc:
+        given["gravity"] = doc["gravity"].vector("acceleration")
+    if "step" in doc:
+        given["h_ns"] = _positive_time(doc["step"])
+    if "integrator" in doc:
+        given["integrator"] = doc["integrator"].choice(*INTEGRATORS)
+    if "stabilise" in doc:
+        doc["stabilise"].choice("none")
+    if "start" in doc:
+        given["start"] = _start(doc["start"], robot)
+    if "inputs" in doc:
+        given["inputs"] = tuple(_input(entry, robot) for entry in doc["inputs"].entries())
+    if "duration" in doc:
+        given["duration_ns"] = _positive_time(doc["duration"])
+    if "seed" in doc:
+        given["seed"] = doc["seed"].integer()
+    if "outputs" in doc:
+        given["outputs"] = {**OUTPUT_RATES, **_outputs(doc["outputs"])}
+    if "mode" in doc:
+        given["mode"] = doc["mode"].choice(*MODES)
+    if "clock_start" in doc:
+        given["clock_start_ns"] = _positive_time(doc["clock_start"])
+    return Scenario(robot, name=name, text=text, **given)  # type: ignore[arg-type]
+
+
+def _positive_time(item: Item) -> int:
+    ns = item.nanoseconds()
+    if ns <= 0:
+        raise item.error(f"{item.value} must be longer than nothing.")
+    return ns
+
+
+def _outputs(item: Item) -> dict[str, float]:
+    rates = {}
+    for key, rate in item.mapping(*OUTPUT_RATES).items():
+        rates[key] = rate.number("frequency")
+        if rates[key] < 0:
+            raise rate.error(f"{rate.value} Hz is negative; 0 switches the output off.")
+    return rates
+
+
+def _robot(item: Item, name: str) -> Robot:
+    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}`."""
+    item.mapping("name", "bodies", "hinges")
+    builder = RobotBuilder(item["name"].text() if "name" in item else name)
+    for body, spec in item["bodies"].mapping().items():
+        _add_body(builder, body, spec)
+    if "hinges" in item:
+        for hinge, spec in item["hinges"].mapping().items():
+            _add_hinge(builder, hinge, spec)
+    return _placed(item, builder.build)
+
+
+def _placed(item: Item, make, *args, **kwargs):
+    """make(...), its ModelError told with the place in the file."""
+    try:
+        return make(*args, **kwargs)
+    except ModelError as err:
+        raise item.error(str(err)) from err
+
+
+def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
+    spec.mapping("mass", "inertia", "com", "shapes")
+    shapes = []
+    for shape in spec["shapes"].entries() if "shapes" in spec else []:
+        shape.mapping("kind", "size", "at", "rotation", "rgba")
+        looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
+        looks["size"] = _lengths(shape["size"])
+        if "at" in shape:
+            looks["at"] = shape["at"].vector("length")
+        shapes.append(looks)
+    com = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
+    mass, inertia = spec["mass"].number("mass"), _inertia(spec["inertia"])
+    _placed(spec, builder.body, name, mass=mass, inertia=inertia, com=com, shapes=shapes)
+
+
+def _lengths(item: Item) -> tuple[float, ...]:
+    if isinstance(item.value, list):
+        return tuple(entry.number("length") for entry in item.entries())
+    return (item.number("length"),)
+
+
+def _inertia(item: Item) -> list:
+    """3 principal moments or 3 rows of 3."""
+    rows = item.entries()
+    if rows and isinstance(rows[0].value, list):
+        return [row.vector("inertia") for row in rows]
+    return [row.number("inertia") for row in rows]
+
+
+def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
+    spec.mapping("kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction")
+    given: dict[str, object] = {}
+    if "at" in spec:
+        given["at"] = spec["at"].vector("length")
+    for key in ("axis", "axis2"):
+        if key in spec:
+            given[key] = spec[key].vector("plain number")
+    if "rotation" in spec:
+        given["rotation"] = _attitude(spec["rotation"])
+    for key in ("stiffness", "rest", "damping", "friction"):
+        if key in spec:
+            given[key] = spec[key].number()
+    kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
+    _placed(spec, builder.hinge, name, kind, parent=parent, child=child, **given)
+
+
+def _attitude(item: Item) -> tuple[float, float, float, float]:
+    """w x y z, or {euler: [ZXZ, a, b, c]} with angles in rad or with units."""
+    if isinstance(item.value, dict):
+        item.mapping("euler")
+        return _euler(item["euler"])
+    return _placed(item, as_quaternion, item.vector("plain number", 4), item.key)
+
+
+def _euler(item: Item) -> tuple[float, float, float, float]:
+    entries = item.entries()
+    if len(entries) != 4:
+        raise item.error("takes a sequence and three angles: [ZXZ, 10 deg, 20 deg, 30 deg].")
+    angles = [e.number("angle") for e in entries[1:]]
+    return _placed(item, as_quaternion, (entries[0].text(), *angles), item.key)
+
+
+def _start(item: Item, robot: Robot) -> dict[str, BodyStart]:
+    item.mapping("bodies")
+    starts = {}
+    for name, spec in item["bodies"].mapping().items():
+        index = _placed(spec, robot.body_index, name)
+        if index not in robot.free_bodies:
+            raise spec.error(f"body '{name}' hangs on hinge '{robot.hinges[index].name}'; set the start of that hinge.")
+        spec.mapping("position", "quaternion", "euler", "velocity", "omega_body")
+        given: dict[str, object] = {}
+        if "quaternion" in spec and "euler" in spec:
+            raise spec["euler"].error("quaternion and euler both give the attitude; keep one.")
+        if "quaternion" in spec:
+            given["quaternion"] = _attitude(spec["quaternion"])
+        if "euler" in spec:
+            given["quaternion"] = _euler(spec["euler"])
+        for key, unit in (("position", "length"), ("velocity", "velocity"), ("omega_body", "angular velocity")):
+            if key in spec:
+                given[key] = spec[key].vector(unit)
+        starts[name] = BodyStart(**given)  # type: ignore[arg-type]
+    return starts
+
+
+def _input(item: Item, robot: Robot) -> WrenchInput:
+    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
+    body = item["wrench"].text()
+    _placed(item["wrench"], robot.body_index, body)
+    given: dict[str, object] = {}
+    for key, unit in (("force", "force"), ("moment", "torque")):
+        if key in item:
+            given[key] = item[key].vector(unit)
+    if not given:
+        raise item.error("a wrench needs a force or a moment: force: [0, 0, 1].")
+    if "frame" in item:
+        frame = item["frame"].text()
+        if frame not in ("world", "body", body):
+            raise item["frame"].error(f"'{frame}' is not a frame for this wrench; use world, or body for the axes of {body}.")
+        given["frame"] = "world" if frame == "world" else "body"
+    if "at" in item:
+        given["at"] = item["at"].choice("com", "origin")
+    if "from" in item:
+        given["from_ns"] = item["from"].nanoseconds()
+    if "to" in item:
+        given["to_ns"] = item["to"].nanoseconds()
+    wrench = WrenchInput(body, **given)  # type: ignore[arg-type]
+    if wrench.to_ns is not None and wrench.to_ns <= wrench.from_ns or wrench.from_ns < 0:
+        span = f"from {wrench.from_ns * 1e-9:g} s to {(wrench.to_ns or math.inf) * 1e-9:g} s"
+        raise item.error(f"the wrench acts {span}; it must start at 0 s or later and end after it starts.")
+    return wrench

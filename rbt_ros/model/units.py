@@ -1,0 +1,68 @@
+"""Numbers with units as people write them ("1 ms", "30 deg", "200 rpm") -> SI."""
+
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+# factor to SI, exact where it is rational
+UNITS: dict[str, dict[str, float | Fraction]] = {
+    "time": {
+        "s": 1,
+        "ms": Fraction(1, 10**3),
+        "us": Fraction(1, 10**6),
+        "ns": Fraction(1, 10**9),
+        "min": 60,
+        "h": 3600,
+    },
+    "angle": {"rad": 1, "deg": math.pi / 180},
+    "angular velocity": {"rad/s": 1, "deg/s": math.pi / 180, "rpm": math.pi / 30},
+    "length": {"m": 1, "mm": Fraction(1, 1000), "cm": Fraction(1, 100), "km": 1000},
+    "velocity": {"m/s": 1, "mm/s": Fraction(1, 1000), "km/s": 1000},
+    "acceleration": {"m/s2": 1, "m/s^2": 1},
+    "mass": {"kg": 1, "g": Fraction(1, 1000), "t": 1000},
+    "inertia": {"kg m2": 1, "kg m^2": 1, "g mm2": Fraction(1, 10**9), "kg mm2": Fraction(1, 10**6)},
+    "force": {"N": 1, "mN": Fraction(1, 1000), "kN": 1000},
+    "torque": {"N m": 1, "Nm": 1, "mN m": Fraction(1, 1000), "mNm": Fraction(1, 1000)},
+    "frequency": {"Hz": 1, "kHz": 1000},
+    "plain number": {},
+}
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
+
+
+def quantity(value: Any, dimension: str) -> float:
+    """`value` in SI: a number as it is, a string "number unit" of that dimension. ValueError says what is wrong."""
+    return float(_exact(value, dimension))
+
+
+def nanoseconds(value: Any) -> int:
+    """A time as integer nanoseconds; refused when it is no whole number of them."""
+    exact = Fraction(_exact(value, "time")) * 10**9
+    whole = round(exact)
+    if abs(exact - whole) > Fraction(1, 1000) * max(1, abs(exact) * Fraction(1, 10**12)):
+        raise ValueError(f"{value} is no whole number of nanoseconds, and time is counted in them")
+    return whole
+
+
+def _exact(value: Any, dimension: str) -> float | Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{value!r} is not a number{_hint(dimension)}")
+    if isinstance(value, str):
+        match = _QUANTITY.fullmatch(value)
+        if not match:
+            raise ValueError(f"'{value}' is not a number with a unit{_hint(dimension)}")
+        number, unit = match.groups()
+        if unit is None:
+            return Fraction(number) if dimension == "time" else float(number)
+        if unit not in UNITS[dimension]:
+            raise ValueError(f"'{value}' has the unit '{unit}', which is no {dimension}{_hint(dimension)}")
+        factor = UNITS[dimension][unit]
+        return Fraction(number) * factor if isinstance(factor, int | Fraction) else float(number) * factor
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is not finite")
+    return Fraction(repr(value)) if dimension == "time" else value  # repr: 0.001 s is exactly 1 ms
+
+
+def _hint(dimension: str) -> str:
+    units = ", ".join(UNITS[dimension])
+    return f"; write a number in SI or one with a unit of {dimension}: {units}" if units else ""

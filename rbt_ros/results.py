@@ -1,0 +1,149 @@
+"""Sample: everything there is to know at one instant. Result: samples in a row, as arrays with names, units and frames."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.errors import SetupError
+from rbt_ros.model.robot import Robot
+
+
+class Energy(NamedTuple):
+    """Energies [J]; each a number in a Sample, an array over time in a Result."""
+
+    kinetic: Any
+    potential: Any  # zero at the world's origin
+
+    @property
+    def total(self) -> Any:
+        """Kinetic and potential."""
+        return self.kinetic + self.potential
+
+
+class Conservation(NamedTuple):
+    """What should be zero: changes since the last input. NaN where the system does not keep that quantity."""
+
+    energy: float  # change of the total over the largest kinetic energy since then
+    momentum: float  # |ΔP| beyond gravity's impulse [kg·m/s]
+    angular_momentum: float  # |ΔL| about the CoM over the largest |L| since then
+    quaternion: float  # largest | |q| - 1 |
+    since_ns: int  # scenario time from which the first three are counted
+
+
+class Sample(NamedTuple):
+    """One instant. Poses and twists are those of the bodies' own frames (URDF links), whatever the engine uses inside."""
+
+    t_ns: int  # scenario time
+    tick: int  # steps since t = 0
+    q: np.ndarray  # (nq,) engine coordinates
+    v: np.ndarray  # (nv,) engine velocities
+    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches that act from this instant on
+    pose: np.ndarray  # (n, 7) [q_WB, p_WB]
+    twist: np.ndarray  # (n, 6) [w_WB, v_WB] world axes
+    energy: Energy
+    momentum: tuple[float, float, float]  # P [kg·m/s] world axes
+    angular_momentum: tuple[float, float, float]  # about the world's origin [N·m·s], world axes
+    angular_momentum_com: tuple[float, float, float]  # about the system's CoM
+    com: tuple[float, float, float]  # p_WC of the system [m]
+    conservation: Conservation
+
+    @property
+    def t(self) -> float:
+        """Scenario time [s]."""
+        return self.t_ns * 1e-9
+
+
+class BodyResult(NamedTuple):
+    """One body over time: (N, ...) arrays."""
+
+    position: np.ndarray  # p_WB of the frame's origin [m], world axes
+    com: np.ndarray  # p_WBcm [m], world axes
+    quaternion: np.ndarray  # q_WB, w x y z
+    velocity: np.ndarray  # v_WB of the origin [m/s], world axes
+    omega_body: np.ndarray  # w_WB [rad/s], body axes
+    omega_world: np.ndarray  # w_WB [rad/s], world axes
+
+
+def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
+    w, u = q[:, :1], q[:, 1:]
+    return a + 2 * np.cross(u, np.cross(u, a) + w * a)
+
+
+class Result:
+    """Samples in a row, in SI."""
+
+    def __init__(self, robot: Robot, samples: Sequence[Sample]):
+        self.robot = robot
+        self.samples = tuple(samples)
+        self.t_ns = np.array([s.t_ns for s in samples], dtype=np.int64)
+        self.t = self.t_ns * 1e-9  # [s]
+        self.energy = Energy(
+            np.array([s.energy.kinetic for s in samples]), np.array([s.energy.potential for s in samples])
+        )
+        self.momentum = np.array([s.momentum for s in samples])  # (N, 3) [kg·m/s]
+        self.angular_momentum = np.array([s.angular_momentum for s in samples])  # (N, 3) about the origin
+        self.angular_momentum_com = np.array([s.angular_momentum_com for s in samples])
+        self._pose = np.array([s.pose for s in samples])  # (N, n, 7)
+        self._twist = np.array([s.twist for s in samples])  # (N, n, 6)
+
+    def body(self, name: str) -> BodyResult:
+        """The motion of one body."""
+        i = self.robot.body_index(name)
+        q, p = self._pose[:, i, :4], self._pose[:, i, 4:]
+        w, v = self._twist[:, i, :3], self._twist[:, i, 3:]
+        com = p + turn_all(q, np.broadcast_to(self.robot.bodies[i].com, p.shape))
+        omega_body = turn_all(q * [1, -1, -1, -1], w)
+        return BodyResult(p, com, q, v, omega_body, w)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""
+        table = {"t [s]": self.t}
+        for body in self.robot.bodies:
+            motion = self.body(body.name)
+            for key, unit in (("position", "m"), ("quaternion", ""), ("velocity", "m/s"), ("omega_body", "rad/s")):
+                values = getattr(motion, key)
+                for axis, column in zip("wxyz"[4 - values.shape[1] :], values.T, strict=True):
+                    table[f"{body.name}.{key}_{axis}" + (f" [{unit}]" if unit else "")] = column
+        table["energy.kinetic [J]"] = self.energy.kinetic
+        table["energy.potential [J]"] = self.energy.potential
+        for axis, p, h in zip("xyz", self.momentum.T, self.angular_momentum_com.T, strict=True):
+            table[f"momentum_{axis} [kg m/s]"] = p
+            table[f"angular_momentum_com_{axis} [N m s]"] = h
+        return table
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write `columns()`, 17 digits: what is read back has the same bits."""
+        table = self.columns()
+        rows = np.column_stack(list(table.values()))
+        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """A figure of rates, attitude, energy and momentum errors of every free body; saved when `path` is given."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as err:
+            raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
+        figure = Figure(figsize=(9, 9), layout="constrained")
+        axes = figure.subplots(4, 1, sharex=True)
+        for body in self.robot.bodies:
+            motion = self.body(body.name)
+            for axis, w in zip("xyz", motion.omega_body.T, strict=True):
+                axes[0].plot(self.t, w, label=f"{body.name} ω{axis}")
+            for axis, q in zip("wxyz", motion.quaternion.T, strict=True):
+                axes[1].plot(self.t, q, label=f"{body.name} q{axis}")
+        total, h = self.energy.total, np.linalg.norm(self.angular_momentum_com, axis=1)
+        axes[2].plot(self.t, total - total[0])
+        axes[3].plot(self.t, h - h[0])
+        for ax, label in zip(axes, ("ω, body axes [rad/s]", "q [-]", "E - E(0) [J]", "|L| - |L|(0) [N·m·s]"), strict=True):
+            ax.set_ylabel(label)
+            ax.grid(alpha=0.3)
+        axes[0].legend(ncols=3, fontsize=8)
+        axes[1].legend(ncols=4, fontsize=8)
+        axes[3].set_xlabel("time t [s]")
+        figure.suptitle(self.robot.name)
+        if path is not None:
+            figure.savefig(path, dpi=150)
+        return figure

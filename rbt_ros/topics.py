@@ -1,0 +1,216 @@
+"""The one table of what goes out: topic, type, QoS, and how a Sample becomes its fields. The node and the bags follow it.
+
+Fields are nested dicts by message field name; times, vectors and quaternions are NamedTuples with the field names of the
+message, so that w x y z becomes x y z w by name, never by position.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.core.types import JointKind, Q, V
+from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.model.urdf import urdf_text
+from rbt_ros.results import Sample, turn_all
+
+Fields = dict[str, Any]
+
+
+class Time(NamedTuple):
+    """builtin_interfaces/Time."""
+
+    sec: int
+    nanosec: int
+
+
+class Vector3(NamedTuple):
+    """geometry_msgs/Vector3 and Point."""
+
+    x: float
+    y: float
+    z: float
+
+
+class Quaternion(NamedTuple):
+    """geometry_msgs/Quaternion, in our order: fields are set by name."""
+
+    w: float
+    x: float
+    y: float
+    z: float
+
+
+class Topic(NamedTuple):
+    """One topic that the simulation publishes."""
+
+    key: str  # its name in the scenario's `outputs`; "" where it has no rate (every step, or latched)
+    name: str
+    type: str
+    qos: str  # "clock" | "stream" | "latched"
+    fields: Callable[[Sample, int], Fields]  # (sample, stamp [ns]) -> message fields
+
+
+def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
+    """All topics of `robot`; `prefix` stands before every frame name."""
+    floating = robot.free_bodies
+    odometry = [
+        Topic(
+            "odom",
+            "odom" if len(floating) == 1 else f"odom/{robot.bodies[i].name}",
+            "nav_msgs/msg/Odometry",
+            "stream",
+            lambda sample, stamp, i=i: odometry_fields(robot, prefix, i, sample, stamp),  # type: ignore[misc]
+        )
+        for i in floating
+    ]
+    return (
+        Topic("", "/clock", "rosgraph_msgs/msg/Clock", "clock", lambda _, stamp: {"clock": time_of(stamp)}),
+        Topic(
+            "tf",
+            "/tf",
+            "tf2_msgs/msg/TFMessage",
+            "stream",
+            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=False),
+        ),
+        Topic(
+            "",
+            "/tf_static",
+            "tf2_msgs/msg/TFMessage",
+            "latched",
+            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=True),
+        ),
+        Topic(
+            "joint_states",
+            "joint_states",
+            "sensor_msgs/msg/JointState",
+            "stream",
+            lambda sample, stamp: joint_state_fields(robot, sample, stamp),
+        ),
+        *odometry,
+        Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
+    )
+
+
+def time_of(ns: int) -> Time:
+    """A stamp."""
+    return Time(*divmod(ns, 1_000_000_000))
+
+
+def header(stamp: int, frame: str = "") -> Fields:
+    """std_msgs/Header."""
+    return {"stamp": time_of(stamp), "frame_id": frame}
+
+
+def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
+    """tf2_msgs/TFMessage: each body's frame in its parent's; the fixed hinges' or all others'."""
+    transforms = []
+    for i, hinge in enumerate(robot.hinges):
+        if (hinge.kind == JointKind.FIXED) != fixed:
+            continue
+        q, p = sample.pose[i, :4], sample.pose[i, 4:]
+        if hinge.parent != WORLD:
+            q, p = seen_from(sample.pose[robot.body_index(hinge.parent)], q, p)
+        transforms.append(
+            {
+                "header": header(stamp, prefix + hinge.parent),
+                "child_frame_id": prefix + hinge.child,
+                "transform": {"translation": Vector3(*p.tolist()), "rotation": Quaternion(*q.tolist())},
+            }
+        )
+    return {"transforms": transforms}
+
+
+def seen_from(parent: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """q_PB, p_PB_P from the parent's pose [q_WP, p_WP] and q_WB, p_WB."""
+    w, u = parent[0], -parent[1:4]
+    q_PB = np.concatenate([[w * q[0] - u @ q[1:]], w * q[1:] + q[0] * u + np.cross(u, q[1:])])
+    q_PW = np.concatenate([[w], u])
+    return q_PB, turn_all(q_PW[None, :], (p - parent[4:])[None, :])[0]
+
+
+def joint_state_fields(robot: Robot, sample: Sample, stamp: int) -> Fields:
+    """sensor_msgs/JointState of all one-axis freedoms; spherical and free hinges go out as TF and odometry."""
+    position, velocity = [], []
+    for i, hinge in enumerate(robot.hinges):
+        q, v = robot.model.tree[i, Q], robot.model.tree[i, V]
+        count = len(hinge.joint_names)
+        position += sample.q[q : q + count].tolist()
+        velocity += sample.v[v : v + count].tolist()
+    return {"header": header(stamp), "name": list(robot.joint_names), "position": position, "velocity": velocity}
+
+
+def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: int) -> Fields:
+    """nav_msgs/Odometry of floating body i: pose in the world, twist in the body's own axes."""
+    q, p = sample.pose[i, :4], sample.pose[i, 4:]
+    w_B, v_B = turn_all((q * [1, -1, -1, -1])[None, :], sample.twist[i].reshape(2, 3))
+    return {
+        "header": header(stamp, prefix + WORLD),
+        "child_frame_id": prefix + robot.bodies[i].name,
+        "pose": {"pose": {"position": Vector3(*p.tolist()), "orientation": Quaternion(*q.tolist())}},
+        "twist": {"twist": {"linear": Vector3(*v_B.tolist()), "angular": Vector3(*w_B.tolist())}},
+    }
+
+
+def wrench_fields(stamp: int, frame: str, force, moment) -> Fields:
+    """geometry_msgs/WrenchStamped."""
+    return {"header": header(stamp, frame), "wrench": {"force": Vector3(*force), "torque": Vector3(*moment)}}
+
+
+class Report(NamedTuple):
+    """One line of /diagnostics: how a part of the node does."""
+
+    subject: str
+    level: int  # 0 OK, 1 WARN, 2 ERROR
+    summary: str
+    values: dict[str, Any]  # name with its unit -> number or text
+
+
+OK, WARN, ERROR = 0, 1, 2
+
+
+def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float) -> Report:
+    """Energy, momenta and |q| - 1, and how far they went since the last input (REP 107 at 1 Hz)."""
+    kept = sample.conservation
+    values = {
+        "scenario time [s]": sample.t,
+        "energy, kinetic [J]": sample.energy.kinetic,
+        "energy, potential [J]": sample.energy.potential,
+        "energy, total [J]": sample.energy.total,
+    }
+    for axis, p, l_origin, l_com in zip(
+        "xyz", sample.momentum, sample.angular_momentum, sample.angular_momentum_com, strict=True
+    ):
+        values[f"momentum {axis} [kg m/s]"] = p
+        values[f"angular momentum about the origin {axis} [N m s]"] = l_origin
+        values[f"angular momentum about the CoM {axis} [N m s]"] = l_com
+    values["counted since scenario time [s]"] = kept.since_ns * 1e-9
+    values["energy drift, relative"] = kept.energy
+    values["momentum drift [kg m/s]"] = kept.momentum
+    values["angular momentum drift, relative"] = kept.angular_momentum
+    values["largest | |q| - 1 |"] = kept.quaternion
+    loud = [
+        f"{name} {abs(drift):.1e} above {limit:.1e}"
+        for name, drift, limit in (
+            ("energy drift", kept.energy, warn_energy),
+            ("angular momentum drift", kept.angular_momentum, warn_momentum),
+        )
+        if abs(drift) > limit
+    ]
+    summary = "; ".join(loud) + ": a smaller step helps" if loud else "kept"
+    return Report("conservation", WARN if loud else OK, summary, values)
+
+
+def diagnostic_fields(stamp: int, node: str, hardware: str, reports: list[Report]) -> Fields:
+    """diagnostic_msgs/DiagnosticArray; numbers with all their digits."""
+    statuses = [
+        {
+            "level": bytes([report.level]),
+            "name": f"{node}: {report.subject}",
+            "message": report.summary,
+            "hardware_id": hardware,
+            "values": [{"key": key, "value": str(value)} for key, value in report.values.items()],
+        }
+        for report in reports
+    ]
+    return {"header": header(stamp), "status": statuses}
