@@ -1,10 +1,11 @@
 """Start the simulator: ros2 launch rbt_ros simulator.launch.py scenario:=cubesat namespace:=a frame_prefix:=a/"""
 
-from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
 
 ARGUMENTS = {
     "scenario": ("cubesat", "a scenario YAML file, or the name of a shipped one"),

@@ -65,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
     run.set_defaults(run=_run)
 
-    info = verbs.add_parser("info", help="what is in a scenario", description="Check a scenario and print what it holds.")
+    info = verbs.add_parser(
+        "info", help="what is in a scenario", description="Check a scenario and print what it holds."
+    )
     _add_scenario(info)
     info.set_defaults(run=_info)
 
@@ -92,7 +94,7 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.model.scenario import read_scenario
 
     scenario = read_scenario(arguments.scenario)
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     try:
         from rbt_ros.ros import node
     except ImportError as err:
@@ -100,7 +102,7 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
             f"ROS 2 is not complete here ({err}): source your ROS, or pip install 'rbt_ros[ros]' and run rbt setup-ros."
         ) from err
     print(
-        f"{scenario.name} runs as /{node.NAME}, scope {os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE']}. Topics to look at:\n"
+        f"{scenario.name} runs as /{node.NAME}, scope {scope}. Topics to look at:\n"
         "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",
         flush=True,
     )
@@ -156,7 +158,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     csv = arguments.out / f"{scenario.name}.csv"
     result.to_csv(csv)
     kept = result.samples[-1].conservation
-    print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {sim.tick} steps of {sim.h_ns * 1e-6:g} ms, {elapsed:.2f} s of computing")
+    steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
+    print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
     print(f"  energy               {result.energy.total[-1]:.9g} J, relative drift {kept.energy:.2e}")
     h = sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     print(f"  angular momentum     {h:.9g} N·m·s about the CoM, relative drift {kept.angular_momentum:.2e}")
@@ -184,7 +187,8 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
 
     scenario = load(arguments.scenario)
     robot = scenario.robot
-    print(f"{scenario.name}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms()} freedoms, {robot.mass:g} kg")
+    size = f"{len(robot.bodies)} bodies, {robot.freedoms()} freedoms, {robot.mass:g} kg"
+    print(f"{scenario.name}: robot '{robot.name}', {size}")
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
         moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
         print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")

@@ -1,4 +1,4 @@
-"""Sample: everything there is to know at one instant. Result: samples in a row, as arrays with names, units and frames."""
+"""Sample: everything there is to know at one instant. Result: samples in a row, as arrays with names and units."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ class Conservation(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One instant. Poses and twists are those of the bodies' own frames (URDF links), whatever the engine uses inside."""
+    """One instant. Poses and twists are of the bodies' own frames (URDF links), whatever the engine uses inside."""
 
     t_ns: int  # scenario time
     tick: int  # steps since t = 0
@@ -137,7 +137,9 @@ class Result:
         total, h = self.energy.total, np.linalg.norm(self.angular_momentum_com, axis=1)
         axes[2].plot(self.t, total - total[0])
         axes[3].plot(self.t, h - h[0])
-        for ax, label in zip(axes, ("ω, body axes [rad/s]", "q [-]", "E - E(0) [J]", "|L| - |L|(0) [N·m·s]"), strict=True):
+        for ax, label in zip(
+            axes, ("ω, body axes [rad/s]", "q [-]", "E - E(0) [J]", "|L| - |L|(0) [N·m·s]"), strict=True
+        ):
             ax.set_ylabel(label)
             ax.grid(alpha=0.3)
         axes[0].legend(ncols=3, fontsize=8)

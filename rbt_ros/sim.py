@@ -21,7 +21,7 @@ FOR_EVER = 2**62  # [ticks] a wrench without an end
 
 
 class WrenchCommand(NamedTuple):
-    """A wrench from outside: acts from the next tick, for `hold_ns` rounded to whole ticks (at least one), then zero."""
+    """A wrench from outside: acts from the next tick for `hold_ns`, rounded to whole ticks (one at least)."""
 
     body: str
     force: tuple[float, float, float]  # [N]
@@ -64,8 +64,8 @@ class Simulation:
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`."""
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
-        h_ns = round(step * 1e9)
-        if not h_ns > 0 or abs(step * 1e9 - h_ns) > 1e-3:
+        h_ns = round(step * 1e9) if math.isfinite(step) else 0
+        if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
             raise ScenarioError(f"step {step} s must be a positive whole number of nanoseconds.")
         g = np.asarray(gravity, dtype=float)
         if g.shape != (3,) or not np.isfinite(g).all():
@@ -75,7 +75,9 @@ class Simulation:
         world.flags.writeable = False
         for hinge in robot.hinges:
             if hinge.kind != JointKind.FREE:
-                raise ModelError(f"hinge '{hinge.name}' is {hinge.kind.name.lower()}; this version moves free bodies only.")
+                raise ModelError(
+                    f"hinge '{hinge.name}' is {hinge.kind.name.lower()}; this version moves free bodies only."
+                )
         self.robot = robot
         self.seed = seed
         self.h_ns = h_ns
@@ -84,7 +86,10 @@ class Simulation:
         self._nq = sum(NQ[h.kind] for h in robot.hinges)
         # origin of the user's frame of a floating body from the engine's (its CoM), body axes
         self._origin = np.array(
-            [np.negative(b.com) if h.kind == JointKind.FREE else (0.0, 0.0, 0.0) for b, h in zip(robot.bodies, robot.hinges, strict=True)]
+            [
+                np.negative(b.com) if h.kind == JointKind.FREE else (0.0, 0.0, 0.0)
+                for b, h in zip(robot.bodies, robot.hinges, strict=True)
+            ]
         )
         self._shifted = bool(self._origin.any())
         self._start = self._neutral()
@@ -302,8 +307,12 @@ class Simulation:
         tick, then = self._reference
         energy_scale, angular_scale = np.where(self._scale > 0, self._scale, 1.0)
         energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
-        impulse = self.robot.mass * self._model.world[t.GRAVITY : t.GRAVITY + 3] * ((self.tick - tick) * self.h_ns * 1e-9)
-        floats = len(self.robot.free_bodies) > 0 and all(h.parent != "world" or h.kind == JointKind.FREE for h in self.robot.hinges)
+        impulse = (
+            self.robot.mass * self._model.world[t.GRAVITY : t.GRAVITY + 3] * ((self.tick - tick) * self.h_ns * 1e-9)
+        )
+        floats = len(self.robot.free_bodies) > 0 and all(
+            h.parent != "world" or h.kind == JointKind.FREE for h in self.robot.hinges
+        )
         momentum = np.linalg.norm(now[momentum_at] - then[momentum_at] - impulse) if floats else math.nan
         angular = np.linalg.norm(now[angular_at] - then[angular_at]) / angular_scale if floats else math.nan
         return Conservation(

@@ -1,4 +1,4 @@
-"""`@kernel`: the one decorator of compiled code, and the cache folder that makes its second start fast and never stale."""
+"""`@kernel`: the one decorator of compiled code, and its cache folder: fast at the second start, never stale."""
 
 import functools
 import hashlib

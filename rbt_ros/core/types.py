@@ -1,6 +1,6 @@
 """What every kernel takes and gives: Model, State, Input, Status.
 
-Few flat arrays (each array argument of a compiled call costs 50 ns from Python), read by name through the columns below.
+Few flat arrays (each array argument of a compiled call costs 50 ns from Python), read through the columns below.
 Inside the engine a body's origin B is its inboard hinge point; that of a body on a free hinge is its centre of mass,
 so that free flight is exact. `model.build` shifts what the user gave; `Simulation` shifts back.
 """

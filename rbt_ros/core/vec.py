@@ -92,7 +92,7 @@ def qconj(a):
 
 @kernel
 def rotation(q):
-    """R_AB of the quaternion q_AB. Divides by |q|²: a stage of an integrator may be off the unit sphere by its error."""
+    """R_AB of the quaternion q_AB. Divides by |q|²: a stage of an integrator may be off the unit sphere."""
     w, x, y, z = q
     s = 2.0 / (w * w + x * x + y * y + z * z)
     return (

@@ -21,7 +21,9 @@ def unit_quaternion(value: Sequence[float], where: str) -> Quaternion:
         raise ModelError(f"{where}: a quaternion is four finite numbers w x y z, not {list(value)}.")
     norm = float(np.linalg.norm(q))
     if norm < 1e-12:
-        raise ModelError(f"{where}: the quaternion {list(value)} is zero and has no direction; no turn is [1, 0, 0, 0].")
+        raise ModelError(
+            f"{where}: the quaternion {list(value)} is zero and has no direction; no turn is [1, 0, 0, 0]."
+        )
     if abs(norm - 1) > 1e-6:
         warnings.warn(f"{where}: the quaternion {list(value)} has norm {norm:.9g} and was normalised.", stacklevel=3)
     if abs(norm - 1) > 4e-16:  # what is unit to round-off keeps its bits
@@ -34,7 +36,9 @@ def from_euler(sequence: str, angles: Sequence[float], where: str) -> Quaternion
     axes = {"X": 1, "Y": 2, "Z": 3}
     name = str(sequence).upper()
     if len(name) != 3 or any(a not in axes for a in name) or name[0] == name[1] or name[1] == name[2]:
-        raise ModelError(f"{where}: '{sequence}' is no Euler sequence; use three of X Y Z, no two neighbours alike: ZYX.")
+        raise ModelError(
+            f"{where}: '{sequence}' is no Euler sequence; use three of X Y Z, no two neighbours alike: ZYX."
+        )
     if len(angles) != 3 or not all(math.isfinite(a) for a in angles):
         raise ModelError(f"{where}: three finite angles in rad are needed, not {list(angles)}.")
     q = IDENTITY

@@ -44,7 +44,9 @@ class RobotBuilder:
         """
         _checked_name("body", name)
         if name in self._bodies or name == WORLD:
-            raise ModelError(f"body '{name}' exists twice in robot '{self.name}'; names must differ ('world' is taken).")
+            raise ModelError(
+                f"body '{name}' exists twice in robot '{self.name}'; names must differ ('world' is taken)."
+            )
         m = _number(mass, f"mass of body '{name}'")
         if m <= 0:
             raise ModelError(f"body '{name}': mass {m:g} kg is not positive.")
@@ -68,8 +70,9 @@ class RobotBuilder:
         damping: float = 0.0,
         friction: float = 0.0,
     ) -> "RobotBuilder":
-        """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m]; axis in the hinge frame.
+        """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
+        axis in the hinge's frame;
         rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
         rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom.
         """
@@ -84,7 +87,9 @@ class RobotBuilder:
             raise ModelError(f"{where}: a free hinge hangs on the world, not on '{parent}'.")
         for other in self._hinges.values():
             if other.child == child:
-                raise ModelError(f"{where}: body '{child}' hangs on hinge '{other.name}' already; a body has one hinge.")
+                raise ModelError(
+                    f"{where}: body '{child}' hangs on hinge '{other.name}' already; a body has one hinge."
+                )
         self._hinges[name] = Hinge(
             name,
             kinds[kind],
@@ -111,8 +116,8 @@ class RobotBuilder:
         for body, hinge in zip(bodies, hinges, strict=True):
             if hinge.kind == JointKind.FREE and np.linalg.eigvalsh(body.inertia)[0] <= 0:
                 raise ModelError(
-                    f"body '{body.name}': inertia {body.inertia.tolist()} kg·m² is not positive definite, and a body that "
-                    "floats freely can turn about every axis."
+                    f"body '{body.name}': inertia {body.inertia.tolist()} kg·m² is not positive definite, and a body "
+                    "that floats freely can turn about every axis."
                 )
         return Robot(self.name, tuple(bodies), tuple(hinges), model)
 
@@ -150,7 +155,9 @@ class RobotBuilder:
         body = np.zeros((len(bodies), t.BODY_COLUMNS))
         freedom = np.zeros((sum(NV[h.kind] for h in hinges), t.FREEDOM_COLUMNS))
         freedom[:, t.LOWER], freedom[:, t.UPPER] = -np.inf, np.inf
-        shift = [np.array(b.com) if h.kind == JointKind.FREE else np.zeros(3) for b, h in zip(bodies, hinges, strict=True)]
+        shift = [
+            np.array(b.com) if h.kind == JointKind.FREE else np.zeros(3) for b, h in zip(bodies, hinges, strict=True)
+        ]
         q = v = 0
         for i, (b, h) in enumerate(zip(bodies, hinges, strict=True)):
             parent = row.get(h.parent, -1)
@@ -164,7 +171,12 @@ class RobotBuilder:
             body[i, t.AXIS : t.AXIS + 3] = h.axis
             body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
             spring = self._springs.get(h.name, {})
-            for column, key in ((t.STIFFNESS, "stiffness"), (t.REST, "rest"), (t.DAMPING, "damping"), (t.COULOMB, "friction")):
+            for column, key in (
+                (t.STIFFNESS, "stiffness"),
+                (t.REST, "rest"),
+                (t.DAMPING, "damping"),
+                (t.COULOMB, "friction"),
+            ):
                 freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             q, v = q + NQ[h.kind], v + NV[h.kind]
         return tree, body, freedom, np.zeros(t.WORLD_COLUMNS)
@@ -177,7 +189,9 @@ def checked_inertia(name: str, inertia: Any) -> np.ndarray:
         value = np.diag(value)
     where = f"body '{name}': inertia"
     if value.shape != (3, 3) or not np.isfinite(value).all():
-        raise ModelError(f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m².")
+        raise ModelError(
+            f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m²."
+        )
     if np.abs(value - value.T).max() > 1e-12 * np.abs(value).max():
         raise ModelError(f"{where} {value.tolist()} kg·m² is not symmetric.")
     a, b, c = np.linalg.eigvalsh(value)
@@ -200,7 +214,8 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 def _checked_name(what: str, name: Any) -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ModelError(
-            f"{what} name {str(name)[:80]!r}: use a letter, then letters, digits or _ (64 at most): it becomes a ROS name."
+            f"{what} name {str(name)[:80]!r}: use a letter, then letters, digits or _ (64 at most), as it becomes "
+            "a ROS name."
         )
     return name
 

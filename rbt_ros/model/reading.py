@@ -79,7 +79,8 @@ class Item:
         if not isinstance(self.value, CommentedSeq):
             raise self.error(f"must be a list, not {self.value!r}.")
         return [
-            Item(value, self.file, self.value.lc.item(i)[0] + 1, f"{self.key}[{i}]") for i, value in enumerate(self.value)
+            Item(value, self.file, self.value.lc.item(i)[0] + 1, f"{self.key}[{i}]")
+            for i, value in enumerate(self.value)
         ]
 
     def vector(self, dimension: str, length: int = 3) -> tuple[float, ...]:

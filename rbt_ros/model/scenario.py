@@ -182,7 +182,9 @@ def _inertia(item: Item) -> list:
 
 
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
-    spec.mapping("kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction")
+    spec.mapping(
+        "kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction"
+    )
     given: dict[str, object] = {}
     if "at" in spec:
         given["at"] = spec["at"].vector("length")
@@ -249,7 +251,9 @@ def _input(item: Item, robot: Robot) -> WrenchInput:
     if "frame" in item:
         frame = item["frame"].text()
         if frame not in ("world", "body", body):
-            raise item["frame"].error(f"'{frame}' is not a frame for this wrench; use world, or body for the axes of {body}.")
+            raise item["frame"].error(
+                f"'{frame}' is not a frame for this wrench; use world, or body for the axes of {body}."
+            )
         given["frame"] = "world" if frame == "world" else "body"
     if "at" in item:
         given["at"] = item["at"].choice("com", "origin")

@@ -39,7 +39,7 @@ def nanoseconds(value: Any) -> int:
     """A time as integer nanoseconds; refused when it is no whole number of them."""
     exact = Fraction(_exact(value, "time")) * 10**9
     whole = round(exact)
-    if abs(exact - whole) > Fraction(1, 1000) * max(1, abs(exact) * Fraction(1, 10**12)):
+    if exact != whole:
         raise ValueError(f"{value} is no whole number of nanoseconds, and time is counted in them")
     return whole
 

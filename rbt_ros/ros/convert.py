@@ -1,4 +1,4 @@
-"""Message <-> plain data. Pure functions, in pairs: `fill` writes fields into a message, `fields_of` reads them back."""
+"""Message <-> plain data. Pure functions in pairs: `fill` writes fields into a message, `fields_of` reads them."""
 
 import functools
 from collections.abc import Iterable

@@ -205,8 +205,9 @@ class Loop:
             age = self.stamp_ns() - stamp if stamp else 0
             if age > command.hold_ns:
                 self.counters.stale += 1
+                held = command.hold_ns * 1e-9
                 self._fault(
-                    f"wrench on '{command.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {command.hold_ns * 1e-9:.3f} s."
+                    f"wrench on '{command.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s."
                 )
                 continue
             if -age > SECOND_NS:

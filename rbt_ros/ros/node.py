@@ -40,9 +40,7 @@ class SimulatorNode(Node):
 
     def __init__(self, scenario: Scenario | None = None):
         super().__init__(NAME)
-        name = self.declare_parameter(
-            "scenario", scenario.name if scenario else "cubesat", SCENARIO
-        ).value
+        name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
         self.scenario = scenario or read_scenario(name)
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
@@ -226,7 +224,10 @@ def spin(
     duration: float | None = None,
     watch: Callable[[SimulatorNode], None] | None = None,
 ) -> int:
-    """Run the node until SIGINT, SIGTERM or `duration` [s of steady time]; the exit code. `watch` is called twice a second."""
+    """Run the node until SIGINT, SIGTERM or `duration` [s of steady time]; the exit code.
+
+    watch: called twice a second, for a line of status.
+    """
     stop = _StopRequest()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node = None

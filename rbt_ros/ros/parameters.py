@@ -40,7 +40,11 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
             "wrench_hold", 0.1, "how long a wrench command acts [s of simulated time]", (1e-9, 3600.0), read_only=True
         ),
         Declared(
-            "wrench_at", "origin", "where a commanded force acts: origin of the body's frame, or com", None, ("origin", "com")
+            "wrench_at",
+            "origin",
+            "where a commanded force acts: origin of the body's frame, or com",
+            None,
+            ("origin", "com"),
         ),
         Declared("warn.energy_drift", 1e-4, "relative energy drift above which /diagnostics warns", (0.0, 1e9)),
         Declared("warn.angular_momentum_drift", 1e-4, "the same for angular momentum", (0.0, 1e9)),

@@ -1,0 +1,65 @@
+"""Attitudes as people write them, against transforms3d."""
+
+import math
+
+import numpy as np
+import pytest
+from transforms3d.euler import euler2quat
+from transforms3d.quaternions import quat2mat
+
+from rbt_ros.errors import ModelError
+from rbt_ros.model.attitude import as_quaternion, unit_quaternion
+from rbt_ros.model.urdf import roll_pitch_yaw
+
+EPS = np.finfo(float).eps
+
+
+@pytest.mark.parametrize("sequence", ["ZYX", "ZXZ", "XYZ", "YXY", "XZX", "YZX"])
+def test_euler_angles_are_successive_turns_about_body_axes(sequence):
+    angles = (0.3, -1.1, 2.0)
+    ours = as_quaternion((sequence, *angles), "test")
+    assert ours == pytest.approx(euler2quat(*angles, axes="r" + sequence.lower()), abs=4 * EPS)
+
+
+@pytest.mark.parametrize("q", [(0.5, 0.5, 0.5, 0.5), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.6, 0.8), (0.1, 0.7, -0.1, 0.7)])
+def test_matrix_and_back(q):
+    unit = np.array(q) / np.linalg.norm(q)
+    assert as_quaternion(quat2mat(unit), "test") == pytest.approx(unit, abs=8 * EPS)
+
+
+def test_a_unit_quaternion_keeps_its_bits():
+    q = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
+    assert unit_quaternion(q, "test") == q
+
+
+def test_a_quaternion_of_another_length_is_normalised_with_a_warning():
+    with pytest.warns(UserWarning, match=r"body 'hub': the quaternion \[2, 0, 0, 0\] has norm 2 and was normalised"):
+        assert unit_quaternion([2, 0, 0, 0], "body 'hub'") == (1.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([0, 0, 0, 0], "is zero and has no direction; no turn is"),
+        ([math.nan, 0, 0, 1], "four finite numbers"),
+        ([math.inf, 0, 0, 1], "four finite numbers"),
+        (np.diag([1, 1, -1]), "is no rotation"),
+        (("ZZX", 0, 0, 0), "'ZZX' is no Euler sequence"),
+        (("ABC", 0, 0, 0), "'ABC' is no Euler sequence"),
+        (("ZYX", math.nan, 0, 0), "three finite angles"),
+        ([1, 2, 3], "is no attitude"),
+    ],
+)
+def test_what_is_no_attitude_says_why(value, message):
+    with pytest.raises(ModelError, match=message):
+        as_quaternion(value, "here")
+
+
+@pytest.mark.parametrize(
+    "angles", [(0.1, 0.2, 0.3), (-2.0, 1.2, 3.0), (0.0, math.pi / 2, 0.7), (0.0, -math.pi / 2, 0.7)]
+)
+def test_roll_pitch_yaw_gives_back_the_attitude(angles):
+    """URDF's convention: R = Rz(yaw) Ry(pitch) Rx(roll); near the poles the angle is exact to the root of eps."""
+    q = euler2quat(*angles, axes="sxyz")
+    again = euler2quat(*roll_pitch_yaw(q), axes="sxyz")
+    assert min(np.abs(again - q).max(), np.abs(again + q).max()) < 4e-8

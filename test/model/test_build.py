@@ -1,0 +1,157 @@
+"""RobotBuilder: the arrays it makes, and every robot that cannot exist refused by name."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rbt_ros.core import types as t
+from rbt_ros.errors import ModelError
+from rbt_ros.model.build import RobotBuilder
+
+
+def builder(**changes):
+    """A builder with one sound body, of which some numbers are changed."""
+    numbers = {"mass": 3.0, "inertia": (4.0, 4.0, 3.6), **changes}
+    return RobotBuilder("arm").body("upper", **numbers)
+
+
+def test_what_hangs_on_nothing_floats():
+    robot = builder().build()
+    assert [h.kind for h in robot.hinges] == [t.JointKind.FREE] and robot.free_bodies == (0,)
+
+
+def test_parents_come_first_and_coordinates_follow():
+    b = builder(com=(0, 0, -1)).body("tip", mass=1, inertia=(1, 1, 1)).body("mid", mass=1, inertia=(1, 1, 1))
+    b.hinge("wrist", "revolute", parent="mid", child="tip", axis=(0, 0, 2))
+    b.hinge("elbow", "spherical", parent="upper", child="mid", at=(0, 0, -2))
+    robot = b.build()
+    assert [body.name for body in robot.bodies] == ["upper", "mid", "tip"]
+    assert robot.model.tree.tolist() == [[-1, 7, 0, 0], [0, 5, 7, 6], [1, 1, 11, 9]]
+    # a floating body's origin is its CoM inside the engine, so what hangs on it moves by -com
+    assert robot.model.body[0, t.COM : t.COM + 3].tolist() == [0, 0, 0]
+    assert robot.model.body[1, t.POINT : t.POINT + 3].tolist() == [0, 0, -1]
+    assert robot.hinges[2].axis == (0, 0, 1) and robot.joint_names == ("wrist",)
+    assert robot.bodies[0].com == (0, 0, -1)
+
+
+def test_names_of_freedoms():
+    b = builder()
+    for kind in ("cylindrical", "universal", "planar", "prismatic", "fixed", "spherical"):
+        b.body(kind, mass=1, inertia=(1, 1, 1)).hinge(f"{kind}_hinge", kind, parent="upper", child=kind)
+    names = [name.replace("_hinge", "") for name in b.build().joint_names]
+    assert names == [
+        *("cylindrical_turn", "cylindrical_slide", "universal_1", "universal_2"),
+        *("planar_x", "planar_y", "planar_turn", "prismatic"),
+    ]
+
+
+def test_arrays_are_read_only():
+    model = builder().build().model
+    for array in model:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mass": -3}, "body 'upper': mass -3 kg is not positive"),
+        ({"mass": 0}, "body 'upper': mass 0 kg is not positive"),
+        ({"mass": math.nan}, "mass of body 'upper': nan is not finite"),
+        ({"mass": "heavy"}, "mass of body 'upper': 'heavy' is not a number"),
+        (
+            {"inertia": (1, 1, -1)},
+            r"body 'upper': inertia with principal moments -1, 1, 1 kg·m² is not positive definite",
+        ),
+        ({"inertia": (1, 1, 3)}, r"1, 1, 3 kg·m² break Ix \+ Iy >= Iz. Is the tensor about the centre of mass"),
+        ({"inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "is not symmetric"),
+        ({"inertia": (1, 2)}, "is not 3 principal moments or a finite 3x3 tensor"),
+        ({"inertia": (1, math.inf, 1)}, "is not 3 principal moments or a finite 3x3 tensor"),
+        ({"inertia": (1, 1, 0)}, "floats freely can turn about every axis"),
+        ({"com": (0, math.nan, 0)}, "com of body 'upper': nan is not finite"),
+        ({"com": (0, 0)}, r"com of body 'upper': \(0, 0\) is not three numbers"),
+        ({"shapes": [{"kind": "cone", "size": 1}]}, "'cone' is not a kind of shape; use one of box, cylinder, sphere"),
+        ({"shapes": [{"kind": "box", "size": (1, 0, 1)}]}, "a box takes 3 positive sizes in m"),
+    ],
+)
+def test_bodies_that_cannot_exist(changes, message):
+    with pytest.raises(ModelError, match=message):
+        builder(**changes).build()
+
+
+@pytest.mark.parametrize("name", ["", "9lives", "a b", "a/b", "x" * 65, "ä", 3, None])
+def test_names_that_ros_cannot_carry(name):
+    with pytest.raises(ModelError, match="use a letter, then letters, digits or _"):
+        RobotBuilder("arm").body(name, mass=1, inertia=(1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("hinges", "message"),
+    [
+        (
+            [dict(kind="ball", parent="world", child="upper")],
+            "'ball' is not a kind of hinge; use one of fixed, revolute",
+        ),
+        ([dict(kind="free", parent="lower", child="upper")], "a free hinge hangs on the world, not on 'lower'"),
+        (
+            [dict(kind="revolute", parent="moon", child="upper")],
+            "its parent 'moon' is not a body; there are upper, lower, world",
+        ),
+        (
+            [dict(kind="revolute", parent="world", child="moon")],
+            "its child 'moon' is not a body; there are upper, lower",
+        ),
+        ([dict(kind="revolute", parent="world", child="world")], "its child 'world' is not a body"),
+        ([dict(kind="revolute", parent="upper", child="upper")], "close a cycle"),
+        (
+            [
+                dict(kind="revolute", parent="upper", child="lower"),
+                dict(kind="revolute", parent="lower", child="upper"),
+            ],
+            "the hinges close a cycle .*'upper' on 'lower'.*Close loops with a constraint",
+        ),
+        (
+            [
+                dict(kind="revolute", parent="world", child="lower"),
+                dict(kind="revolute", parent="upper", child="lower"),
+            ],
+            "body 'lower' hangs on hinge 'h0' already",
+        ),
+        (
+            [dict(kind="revolute", parent="world", child="upper", axis=(0, 0, 0))],
+            "has length zero and gives no direction",
+        ),
+        ([dict(kind="revolute", parent="world", child="upper", damping=-1)], "damping -1 is negative"),
+        ([dict(kind="revolute", parent="world", child="upper", rotation=(0, 0, 0, 0))], "is zero and has no direction"),
+    ],
+)
+def test_trees_that_cannot_be_built(hinges, message):
+    with pytest.raises(ModelError, match=message):
+        b = builder().body("lower", mass=1, inertia=(1, 1, 1))
+        for i, hinge in enumerate(hinges):
+            b.hinge(f"h{i}", **hinge)
+        b.build()
+
+
+def test_double_names_and_empty_robots():
+    with pytest.raises(ModelError, match="body 'upper' exists twice"):
+        builder().body("upper", mass=1, inertia=(1, 1, 1))
+    with pytest.raises(ModelError, match="hinge 'h' exists twice"):
+        b = builder().hinge("h", "revolute", parent="world", child="upper")
+        b.hinge("h", "revolute", parent="world", child="upper")
+    with pytest.raises(ModelError, match="has no body"):
+        RobotBuilder("arm").build()
+
+
+def test_unknown_names_are_answered_with_the_known_ones():
+    robot = builder().build()
+    with pytest.raises(ModelError, match="robot 'arm' has no body 'lower'; it has upper"):
+        robot.body_index("lower")
+
+
+def test_products_of_inertia_keep_their_sign():
+    """Tensor elements as in URDF: what goes in as ixy stands in the array as ixy."""
+    tensor = np.array([[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]])
+    model = builder(inertia=tensor).build().model
+    assert model.body[0, t.INERTIA : t.INERTIA + 6].tolist() == [2.0, 3.0, 4.0, 0.1, 0.2, 0.3]

@@ -1,0 +1,51 @@
+"""The command line: what it prints, what it writes, how it ends."""
+
+import csv
+import subprocess
+import sys
+
+import pytest
+
+
+def rbt(*arguments, cwd=None):
+    """`rbt ...` in its own process."""
+    command = [sys.executable, "-m", "rbt_ros.cli", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("node", "--help"), ("info", "--help")])
+def test_help_teaches(arguments):
+    done = rbt(*arguments)
+    assert done.returncode == 0 and "scenario" in done.stdout
+
+
+def test_info():
+    done = rbt("info", "cubesat")
+    assert done.returncode == 0, done.stderr
+    assert "cubesat: free on world, 3.264 kg, inertia 0.00733598, 0.0337814, 0.0361172 kg·m²" in done.stdout
+
+
+def test_run_prints_what_was_kept_and_writes_files(tmp_path):
+    done = rbt("run", "cubesat", "--until", "0.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "cubesat: 0.5 s in 500 steps of 1 ms" in done.stdout and "relative drift" in done.stdout
+    with open(tmp_path / "out" / "cubesat.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert float(rows[-1][0]) == 0.5 and len(rows) == 502
+    assert (tmp_path / "out" / "cubesat.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("run", "cubesat"), 1, "rbt: scenario 'cubesat' has no duration; say how far to go: --until 10"),
+        (("run", "nowhere.yaml", "--until", "1"), 1, "rbt: there is no file nowhere.yaml"),
+        (("run", "cubesat", "--until", "-1"), 2, "'-1' is not a positive number of seconds"),
+        (("info", "cubesat", "--fast"), 2, "unrecognized arguments: --fast"),
+        (("fly",), 2, "invalid choice: 'fly'"),
+        ((), 2, "required: VERB"),
+    ],
+)
+def test_errors_are_one_sentence(arguments, status, message, tmp_path):
+    done = rbt(*arguments, cwd=tmp_path)
+    assert done.returncode == status and message in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,72 @@
+"""The table of topics: fields from a sample, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from transforms3d.quaternions import qmult, quat2mat
+
+import rbt_ros as rbt
+from rbt_ros import topics
+from rbt_ros.model.build import RobotBuilder
+from rbt_ros.sim import Simulation
+
+
+def moving():
+    """A body that turned 90 deg about z, moves along the world's x and spins."""
+    robot = RobotBuilder("sat").body("hub", mass=1, inertia=(1, 2, 2.5)).build()
+    sim = Simulation(robot)
+    spin = (0.1, 0.2, 0.3)
+    sim.set_body("hub", position=(1, 2, 3), euler=("ZYX", math.pi / 2, 0, 0), velocity=(5, 0, 0), omega_body=spin)
+    return robot, sim.sample()
+
+
+def test_odometry_has_its_twist_in_the_body():
+    robot, sample = moving()
+    fields = topics.odometry_fields(robot, "a/", 0, sample, 1_500_000_002)
+    assert fields["header"] == {"stamp": topics.Time(1, 500_000_002), "frame_id": "a/world"}
+    assert fields["child_frame_id"] == "a/hub"
+    assert fields["pose"]["pose"]["position"] == topics.Vector3(1, 2, 3)
+    assert fields["pose"]["pose"]["orientation"] == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
+    assert fields["twist"]["twist"]["linear"] == pytest.approx((0, -5, 0), abs=1e-15)
+    assert fields["twist"]["twist"]["angular"] == pytest.approx((0.1, 0.2, 0.3))
+
+
+def test_seen_from_undoes_the_parent():
+    rng = np.random.default_rng(1)
+    parent, child = rng.normal(size=7), rng.normal(size=7)
+    for pose in (parent, child):
+        pose[:4] /= np.linalg.norm(pose[:4])
+    q, p = topics.seen_from(parent, child[:4], child[4:])
+    assert qmult(parent[:4], q) == pytest.approx(child[:4], abs=1e-15)
+    assert parent[4:] + quat2mat(parent[:4]) @ p == pytest.approx(child[4:], abs=1e-14)
+
+
+def test_a_floating_body_moves_in_tf_and_is_not_static():
+    robot, sample = moving()
+    moved = topics.transform_fields(robot, "", sample, 0, fixed=False)["transforms"]
+    assert [(t["header"]["frame_id"], t["child_frame_id"]) for t in moved] == [("world", "hub")]
+    assert topics.transform_fields(robot, "", sample, 0, fixed=True) == {"transforms": []}
+
+
+def test_joint_states_without_one_axis_hinges_are_empty_and_of_one_length():
+    robot, sample = moving()
+    fields = topics.joint_state_fields(robot, sample, 0)
+    assert fields["name"] == fields["position"] == fields["velocity"] == []
+
+
+def test_names_are_unique_and_one_rate_each():
+    table = topics.published(rbt.load("cubesat").robot)
+    names = [topic.name for topic in table]
+    assert len(set(names)) == len(names)
+    assert set(rbt.load("cubesat").outputs) == {topic.key for topic in table if topic.key}
+
+
+def test_conservation_report_warns_above_its_limits():
+    sim = rbt.load("cubesat").simulation()
+    sim.sample()
+    sim.advance(1000)
+    sample = sim.sample()
+    assert topics.conservation_report(sample, 1e-4, 1e-4).level == topics.OK
+    loud = topics.conservation_report(sample, 1e-12, 1e-4)
+    assert loud.level == topics.WARN and "energy drift" in loud.summary and "angular" not in loud.summary
