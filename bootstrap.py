@@ -1,6 +1,6 @@
 """What `make` does: sets up a private environment, once, and runs one of our programs in it. Standard library only.
 
-    python3 bootstrap.py demo [arguments of `rbt demo`]     .venv
+    python3 bootstrap.py demo [arguments of `rbt node`]     .venv
     python3 bootstrap.py test [arguments of pytest]         .venv, with the development tools
     python3 bootstrap.py soak [arguments of pytest]         the same
     python3 bootstrap.py bench                              .venv-bench, with other engines to compare with
@@ -270,6 +270,8 @@ class Environment:
         self.machine = machine
         self.python = folder / "bin" / "python"
         self.environ = private_environment(os.environ, machine.ros_distro)
+        self.ros_extras = [] if machine.ros_distro else ["ros"]
+        self.venv_options = ["--system-site-packages"] if machine.ros_distro else []
 
     def set_up(self) -> None:
         with locked(self.folder):
@@ -279,24 +281,24 @@ class Environment:
 
     def stages(self) -> list[Stage]:
         distro = self.machine.ros_distro
-        base = [] if distro else ["ros"]
         ros = f"ROS 2 {distro} of this shell" if distro else "ROS 2 Jazzy wheels"
         tools = [line for name in TOOLS for line in read_pins("\n".join(self.pins))[name]]
         venv = (platform.python_version(), sys.base_prefix, self.folder, distro, tools)
         generator = (ROOT / "rbt_ros" / "setup_ros.py").read_text(encoding="utf-8")
         stages = [
             Stage(f"Python {platform.python_version()} in {self.folder.name}", venv, self._venv, afresh=True),
-            Stage(f"{ros}, rbt_ros and what it needs", (self.pins, our_metadata()), lambda: self._install(base)),
+            Stage(
+                f"{ros}, rbt_ros and what it needs", (self.pins, our_metadata()), lambda: self._install(self.ros_extras)
+            ),
             Stage("tf2_msgs", (generator,), self._tf2_msgs),
         ]
         if self.extras:
             names = ", ".join(self.extras)
-            stages.append(Stage(f"extras {names}", (), lambda: self._install([*base, *self.extras])))
+            stages.append(Stage(f"extras {names}", (), lambda: self._install([*self.ros_extras, *self.extras])))
         return stages
 
     def _venv(self) -> str:
-        options = ["--system-site-packages"] if self.machine.ros_distro else []
-        self._log([sys.executable, "-m", "venv", *options, self.folder], "creating the virtual environment")
+        self._log([sys.executable, "-m", "venv", *self.venv_options, self.folder], "creating the virtual environment")
         self._pip(*TOOLS)
         return "made"
 
@@ -348,10 +350,10 @@ def environment(target: str, extras: Sequence[str] = ()) -> Environment:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """`rbt demo` until it ends or Ctrl-C."""
+    """The tumbling CubeSat on ROS 2 topics, until it ends or Ctrl-C."""
     place = environment("demo")
     place.set_up()
-    return in_foreground([place.folder / "bin" / "rbt", "demo", *arguments], place.environ)
+    return in_foreground([place.folder / "bin" / "rbt", "node", "cubesat", *arguments], place.environ)
 
 
 def bench(arguments: Sequence[str]) -> int:
@@ -405,18 +407,22 @@ def in_foreground(command: Sequence, environ: Mapping[str, str]) -> int:
     passed on, and the program does not outlive us.
     """
     terminal = controlling_terminal()
+    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def in_child() -> None:
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if terminal is not None:
             take_terminal(terminal, os.getpid())
             signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z would leave make waiting in front of nobody
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ours)
 
+    signal.pthread_sigmask(signal.SIG_BLOCK, ours)  # none is lost between the start and the handlers
     child = subprocess.Popen(list(map(str, command)), env=environ, preexec_fn=in_child)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ours:
         signal.signal(number, lambda received, _: child.send_signal(received))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ours)
     status = child.wait()
     if terminal is not None:
         take_terminal(terminal, os.getpgrp())

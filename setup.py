@@ -97,6 +97,7 @@ setup(
         "optimal": ["casadi"],
         "cluster": ["dask", "distributed"],
         "dev": DEV,
+        "bench": ["mujoco", "pin"],
     },
     entry_points={
         "console_scripts": [
