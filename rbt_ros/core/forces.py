@@ -27,8 +27,24 @@ from rbt_ros.core.types import (
     Q,
     V,
 )
-from rbt_ros.core.vec import add, cross, dot, put3, quat, rotation, row3, row4, row6, row9, scale, sub, sym_mul
-from rbt_ros.core.vec import sym_turn, turn, vec3
+from rbt_ros.core.vec import (
+    add,
+    cross,
+    dot,
+    put3,
+    quat,
+    rotation,
+    row3,
+    row4,
+    row6,
+    row9,
+    scale,
+    sub,
+    sym_mul,
+    sym_turn,
+    turn,
+    vec3,
+)
 from rbt_ros.core.work import EFFORT, FORCE, MOMENT, POS, ROT
 
 

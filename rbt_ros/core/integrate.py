@@ -140,7 +140,7 @@ def first_non_finite(model, y):
 
 @routine
 def run(model, y, input, t_ns, h_ns, ticks, method, work):
-    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place. On a failure y is the last good one."""
+    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
     h = h_ns * 1e-9
     good = work.stage[GOOD_ROW]
     for tick in range(ticks):
@@ -169,5 +169,5 @@ def run_arrays(
 
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):
-    """Take y = [q, v] (in place) `ticks` steps of h_ns [ns] further from t_ns. On a failure y is the last good state."""
+    """Take y = [q, v] in place `ticks` steps of h_ns [ns] further from t_ns; on a failure y is the last good state."""
     return Status(*run_arrays(*model, y, *input, t_ns, h_ns, ticks, method, *work))

@@ -1,4 +1,4 @@
-"""`@kernel` and `@routine`: the decorators of compiled code, and the cache folder that makes its second start fast and never stale."""
+"""`@kernel` and `@routine` compile; their cache folder makes the second start fast, and is never stale."""
 
 import functools
 import hashlib

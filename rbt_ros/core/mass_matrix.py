@@ -1,7 +1,7 @@
 """The mass matrix M(q) by composite bodies.
 
-Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 6: column j is what every hinge must supply when freedom j
-alone accelerates, at rest and without gravity; only the body that hangs on freedom j, rigid in itself, then moves.
+Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 6: row j is what every hinge must supply when freedom j alone
+accelerates, at rest and without gravity; only what hangs on freedom j, rigid in itself, then moves.
 """
 
 from rbt_ros.core.articulated import hand_to_parent, weigh
@@ -30,11 +30,11 @@ def mass_matrix(model, q, work, M):
             wdot, a = freedom_acceleration(model, i, k, work)
             put3(work.body, i + 1, MOMENT, add(sym_mul(I, wdot), turn(H, a)))
             put3(work.body, i + 1, FORCE, add(turn_back(H, wdot), sym_mul(Mi, a)))
-            carry_column(model, i, model.tree[i, V] + k, work, M)
+            carry_row(model, i, model.tree[i, V] + k, work, M)
         hand_to_parent(model, i, work, I, H, Mi, zero, zero)
     for i in range(M.shape[0]):
         for j in range(i):
-            M[i, j] = M[j, i]
+            M[j, i] = M[i, j]
 
 
 @kernel
@@ -42,7 +42,8 @@ def freedom_acceleration(model, i, k, work):
     """(ẇ, a) of body i when freedom k of its hinge alone has v̇ = 1."""
     kind, j, zero = model.tree[i, KIND], model.tree[i, V], (0.0, 0.0, 0.0)
     if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-        e = (float(k % 3 == 0), float(k % 3 == 1), float(k % 3 == 2))
+        c = k % 3
+        e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
         if k >= 3:
             return zero, e
         return turn(row9(work.body, i + 1, ROT), e), zero
@@ -53,14 +54,14 @@ def freedom_acceleration(model, i, k, work):
 
 
 @kernel
-def carry_column(model, i, column, work, M):
-    """Write the efforts that hold the wrench of row i + 1 in all hinges from body i to the world into a column of M."""
-    hinge_efforts(model, i, work, M[:, column])
+def carry_row(model, i, row, work, M):
+    """Write the efforts that hold the wrench of row i + 1 in all hinges from body i to the world into a row of M."""
+    hinge_efforts(model, i, work, M[row])
     b = i
     while model.tree[b, PARENT] >= 0:
         p = model.tree[b, PARENT]
         n, f = row3(work.body, b + 1, MOMENT), row3(work.body, b + 1, FORCE)
         put3(work.body, p + 1, MOMENT, add(n, cross(row3(work.body, b + 1, ARM), f)))
         put3(work.body, p + 1, FORCE, f)
-        hinge_efforts(model, p, work, M[:, column])
+        hinge_efforts(model, p, work, M[row])
         b = p

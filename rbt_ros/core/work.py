@@ -6,7 +6,7 @@ import numpy as np
 
 from rbt_ros.core.types import KIND, NQ
 
-# columns of Work.body. Row 0 is the world, row i + 1 is body i. World axes; moments and inertias about the body's origin
+# columns of Work.body. Row 0 is the world, row i + 1 is body i. World axes; moments, inertias about the body's origin
 QUAT = 0  # q_WB, 4
 ROT = 4  # R_WB, 9
 POS = 13  # p_WB, 3
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 def workspace(model, extra=0):
-    """The scratch arrays for `model`: allocate once, reuse for ever. `extra`: states beside q and v (1: work of inputs)."""
+    """The scratch arrays for `model`: allocate once, reuse for ever. `extra`: states beside q and v."""
     nq, nv = model_size(model)
     body = np.zeros((len(model.tree) + 1, BODY_WORK))
     body[0, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place
