@@ -14,9 +14,9 @@ CORE = Path(jit.__file__).parent
 
 RUN = """
 import rbt_ros as rbt
-from rbt_ros.sim import WrenchCommand
+from rbt_ros.model.inputs import Wrench, WrenchCommand
 sim = rbt.load("cubesat").simulation()
-sim.command(WrenchCommand("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com", 100_000_000))
+sim.command(WrenchCommand(Wrench("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com"), 100_000_000))
 sim.advance(150)
 print(sim.digest(), sim.sample().energy.total.hex())
 """
