@@ -39,6 +39,7 @@ ROS = [
 DEV = [
     "hypothesis",
     "import-linter",
+    "mpmath",
     "mypy",
     "pytest",
     "pytest-cov",

@@ -9,8 +9,9 @@ import numpy as np
 
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
-from rbt_ros.core.integrate import advance, workspace
+from rbt_ros.core.integrate import RK4, advance
 from rbt_ros.core.types import NQ, Input, JointKind, State
+from rbt_ros.core.work import workspace
 from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
 from rbt_ros.model.attitude import as_quaternion
 from rbt_ros.model.robot import Robot
@@ -251,7 +252,7 @@ class Simulation:
             if self.tick >= self._input_end:
                 self._renew_input()
             n = min(end, self._input_end) - self.tick
-            status = advance(self._model, self._y, self._input, self.h_ns, n, self._work)
+            status = advance(self._model, self._y, self._input, self.t_ns, self.h_ns, n, RK4, self._work)
             self.tick += status.tick
             if self._input.load.shape[0]:
                 self._reference = None
@@ -264,7 +265,7 @@ class Simulation:
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
-        advance(self._model, self._y, self._input, self.h_ns, 0, self._work)
+        advance(self._model, self._y, self._input, self.t_ns, self.h_ns, 0, RK4, self._work)
         self.sample()
 
     def sample(self) -> Sample:
@@ -273,7 +274,7 @@ class Simulation:
             self._renew_input()
         n = len(self.robot.bodies)
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
-        inv.observe(self._model, self._y, pose, twist, summary)
+        inv.observe(self._model, self._y, self._work, pose, twist, summary)
         conservation = self._conservation(summary)
         if self._shifted:
             arm = turn_all(pose[:, :4], self._origin)

@@ -15,7 +15,7 @@ from rbt_ros.errors import MessageError, SolveError
 from rbt_ros.results import Sample
 from rbt_ros.sim import Latched, Simulation, WrenchCommand
 
-LATENESS_KEPT = 60_000  # wake-ups over which jitter is told: the last minute at 1 kHz
+LATENESS_KEPT = 10_000  # wake-ups over which the percentiles are told: the last 10 s at 1 kHz
 MOST_LAG_NS = 5_000_000_000  # behind by more than this, the lag is given up and reported (a machine that slept)
 SECOND_NS = 1_000_000_000
 
@@ -57,12 +57,13 @@ class LoopStatistics(NamedTuple):
     """How well time was kept."""
 
     ticks: int
+    elapsed_ns: int  # of steady time, from the first step to the last report
     overruns: int  # ticks that began after the next one's deadline
     given_up_ns: int  # lag that was not caught up
     real_time_factor: float  # over the last second
-    late_p50_us: float  # wake-up after deadline, last minute
+    late_p50_us: float  # wake-up after deadline, over the last LATENESS_KEPT ticks
     late_p99_us: float
-    late_max_us: float
+    late_max_us: float  # since the start
 
 
 class Loop:
@@ -92,9 +93,10 @@ class Loop:
         # the report of each second is made where the other outputs are, so that their stamps meet
         self._report_divider = max((o.divider for o in self._outputs), default=1)
         self._steps = 0  # since the start of the process; the clock counts these
-        self._overruns = self._given_up_ns = 0
+        self._overruns = self._given_up_ns = self._elapsed_ns = 0
         self._rate = 0.0
         self._late = np.zeros(LATENESS_KEPT)
+        self._late_max_ns = 0
         self._inbox: deque[Posted] = deque()
         self._wake = threading.Condition()
         self._stopping = False
@@ -143,9 +145,16 @@ class Loop:
     def statistics(self) -> LoopStatistics:
         """How well time was kept so far."""
         late = self._late[: min(self._steps, LATENESS_KEPT)] if self._paced else np.zeros(0)
-        p50, p99, most = np.percentile(late, [50, 99, 100]) if late.size else (0.0, 0.0, 0.0)
+        p50, p99 = np.percentile(late, [50, 99]) if late.size else (0.0, 0.0)
         return LoopStatistics(
-            self._steps, self._overruns, self._given_up_ns, self._rate, float(p50), float(p99), float(most)
+            self._steps,
+            self._elapsed_ns,
+            self._overruns,
+            self._given_up_ns,
+            self._rate,
+            float(p50),
+            float(p99),
+            self._late_max_ns * 1e-3,
         )
 
     # the thread
@@ -158,7 +167,7 @@ class Loop:
 
     def _run(self) -> None:
         self._publish_all()
-        deadline = time.monotonic_ns()
+        started = deadline = time.monotonic_ns()
         second_at, steps_at_second = deadline + SECOND_NS, 0
         while not self._stopping:
             self._latch()
@@ -175,6 +184,7 @@ class Loop:
             now = time.monotonic_ns()
             if now >= second_at and (self.failure or self._steps % self._report_divider == 0):
                 elapsed = now - second_at + SECOND_NS
+                self._elapsed_ns = now - started
                 self._rate = (self._steps - steps_at_second) * self.sim.h_ns / elapsed
                 second_at, steps_at_second = now + SECOND_NS, self._steps
                 self._second(self.sim.sample(), self.stamp_ns())
@@ -232,8 +242,9 @@ class Loop:
     def _step(self, deadline: int) -> None:
         late = time.monotonic_ns() - deadline
         self._late[self._steps % LATENESS_KEPT] = late * 1e-3
-        if self._paced and late > self.sim.h_ns / self._factor:
-            self._overruns += 1
+        if self._paced:
+            self._late_max_ns = max(self._late_max_ns, late)
+            self._overruns += late > self.sim.h_ns / self._factor
         try:
             self.sim.advance(1)
         except SolveError as err:

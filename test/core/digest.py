@@ -1,0 +1,31 @@
+"""Prints a digest of every bit of a few runs: `test_digest` compares compiled, plain and generic-CPU processes."""
+
+import hashlib
+
+import numpy as np
+from trees import ALL_KINDS, no_input, random_state, random_tree
+
+from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
+from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
+from rbt_ros.core.work import workspace
+
+
+def digest():
+    total = hashlib.sha256()
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        model = random_tree(rng, 7, ALL_KINDS, gravity=(0.5, 0, -9.81))
+        input = no_input(model)
+        input.tau[:] = rng.uniform(-1, 1, len(input.tau))
+        y, work = np.concatenate(random_state(rng, model)), workspace(model)
+        for method in (SEMI_IMPLICIT, RK4, DOP853):
+            assert advance(model, y, input, 0, 1_000_000, 2, method, work).code == 0
+            total.update(y.tobytes())
+        pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
+        observe(model, y, work, pose, twist, summary)
+        total.update(pose.tobytes() + twist.tobytes() + summary.tobytes())
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    print(digest())
