@@ -1,9 +1,11 @@
 """The set-up behind `make`: what it finds out about the machine, and when it does what."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -298,7 +300,8 @@ def makefile(root, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "outer.py").write_text(
         f"import sys\nsys.path.insert(0, {str(root)!r})\nimport bootstrap\n"
-        "sys.exit(bootstrap.in_foreground([sys.executable, 'program.py'], bootstrap.os.environ))\n"
+        f"command = [sys.executable, {str(tmp_path / 'program.py')!r}]\n"
+        "sys.exit(bootstrap.in_foreground(command, bootstrap.os.environ))\n"
     )
     (tmp_path / "Makefile").write_text(f"demo:\n\t@{sys.executable} outer.py\n")
     return tmp_path
@@ -318,21 +321,34 @@ def read_until(handle, words):
     return seen
 
 
-def test_ctrl_c_in_a_terminal_ends_make_with_status_0_and_no_complaint(makefile):
-    pid, terminal = os.forkpty()
-    if pid == 0:
-        os.chdir(makefile)
-        os.execvp("make", ["make", "demo"])
-    try:
-        assert b"ready" in read_until(terminal, b"ready")
-        os.write(terminal, b"\x03")
-        output = read_until(terminal, b"never")
-        _, status = os.waitpid(pid, 0)
-    finally:
-        os.close(terminal)
+@pytest.fixture
+def in_terminal(makefile):
+    """`make demo` in a terminal of its own: the process and the other end of the terminal."""
+    ours, its = os.openpty()
+    child = subprocess.Popen(
+        ["make", "demo"],
+        cwd=makefile,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(its)
+    yield child, ours
+    os.close(ours)  # hangs up: what is still in front of it ends
+    child.kill()
+    child.wait()
+
+
+def test_ctrl_c_in_a_terminal_ends_make_with_status_0_and_no_complaint(in_terminal):
+    child, terminal = in_terminal
+    assert b"ready" in read_until(terminal, b"ready")
+    os.write(terminal, b"\x03")
+    output = read_until(terminal, b"never")
     assert b"interrupted once" in output
     assert b"make:" not in output
-    assert os.waitstatus_to_exitcode(status) == 0
+    assert child.wait() == 0
 
 
 @pytest.fixture
