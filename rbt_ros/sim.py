@@ -232,7 +232,7 @@ class Simulation:
         i = self.robot.body_index(body)
         point = (0.0, 0.0, 0.0) if at == "com" else tuple(-c for c in self.robot.bodies[i].com)
         axes = t.WORLD_AXES if frame == "world" else t.BODY_AXES
-        return (float(i), axes, *point, *(float(c) for c in moment), *(float(c) for c in force))
+        return (float(i), axes, *point, *(float(c) for c in moment), *(float(c) for c in force), 0.0)
 
     def _renew_input(self) -> None:
         """The Input from this tick on, and the tick at which it ends."""
