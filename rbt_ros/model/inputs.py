@@ -136,7 +136,7 @@ class Timeline:
                 raise ModelError(f"wrench on '{wrench.body}': {what} {value} must be three finite numbers.")
         point = (0.0, 0.0, 0.0) if wrench.at == "com" else tuple(-c for c in self._robot.bodies[i].com)
         axes = t.WORLD_AXES if wrench.frame == "world" else t.BODY_AXES
-        return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)))
+        return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)), 0.0)
 
     def _spread(self, effort: Effort) -> np.ndarray:
         i = self._robot.hinge_index(effort.hinge)
