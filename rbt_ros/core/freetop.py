@@ -15,9 +15,12 @@ import numpy as np
 from rbt_ros.core import dd
 from rbt_ros.core.elliptic import carlson_rf, carlson_rj, landen_chain, sn_cn_dn
 from rbt_ros.core.jit import kernel
-from rbt_ros.errors import ModelError
+from rbt_ros.errors import ModelError, SolveError
 
 STEADY, CIRCLING, SEPARATRIX = 0, 1, 2  # FreeTop.regime: ω constant; ω periodic; ω on the curve between both kinds
+
+SMALL = 1e-280  # squares below this have lost their second double
+LARGEST_ANGLE = 1e12  # |ω t| [rad]: beyond, the phases leave the range of double-double reduction
 
 # a double-double of FreeTop, and tuples of them
 DD = tuple[float, float]
@@ -159,7 +162,7 @@ def free_top(I, q, w):
     least = dd.mul(dd.mul(M[lo], dd.sub(M[mid], M[lo])), dd.square(v[lo]))
     D = dd.sub(most, least)
     # closer to the separatrix than a double-double can tell: on it
-    regime = SEPARATRIX if abs(D[0]) <= 2.0**-100 * (most[0] + least[0]) else CIRCLING
+    regime = SEPARATRIX if abs(D[0]) <= max(SMALL, 2.0**-100 * (most[0] + least[0])) else CIRCLING
     a, c = (lo, hi) if D[0] >= 0.0 else (hi, lo)
     side = 1.0 if D[0] >= 0.0 else -1.0
     # axes with ω_c >= 0, ω_a >= 0, right-handed
@@ -212,9 +215,6 @@ def free_top(I, q, w):
     return FreeTop(
         regime, unit, q0, w0, R_BP, side, w_peak, h_peak, p, u0, K, rate, per_flip, phase0, kappa, nc, first, chain
     )
-
-
-SMALL = 1e-280  # squares below this have lost their second double
 
 
 @kernel
@@ -301,6 +301,11 @@ def free_rotation(inertia, q0, omega0, t):
     times = np.asarray(t, dtype=np.float64)
     if not np.all(np.isfinite(times)):
         raise ModelError("t holds a number that is not finite; give times in seconds.")
+    if times.size and np.abs(omega0).max() * np.abs(times).max() > LARGEST_ANGLE:
+        raise SolveError(
+            f"|omega0| t reaches {np.abs(omega0).max() * np.abs(times).max():.3g} rad; phases are exact up to "
+            f"{LARGEST_ANGLE:.0e} rad. Propagate in several calls, or check the units (rad/s, s)."
+        )
     # a power of two: the square of no element under- or overflows
     q0 = q0 / 2.0 ** math.frexp(float(np.abs(q0).max()))[1]
     top = free_top(I, tuple(map(float, q0)), tuple(map(float, omega0)))
