@@ -1,7 +1,7 @@
-"""Double-double numbers: the pair (hi, lo) stands for hi + lo, |lo| <= ulp(hi)/2, 106 bits: eps² = 1.2e-32 of rounding.
+"""Double-double numbers: the pair (hi, lo) stands for hi + lo, |lo| <= ulp(hi)/2. 106 bits, rounding about 1e-32.
 
-For phases that grow to 1e8 rad and must be right to 1e-16 rad. Additions, multiplications, divisions and square roots of
-doubles only, no fused multiply-add and no libm: the same bits on every processor, compiled or plain.
+For phases that grow to 1e8 rad and must be right to 1e-16 rad. Sums, products, quotients and square roots of doubles
+only, no fused multiply-add and no libm: the same bits on every processor, compiled or plain.
 Use as `dd.mul(a, b)`. Sources: Dekker (1971), Numer. Math. 18, 224; Knuth, TAOCP 2, 4.2.2; Hida, Li and Bailey (2001).
 """
 
@@ -150,7 +150,7 @@ def sqrt(a):
 
 @kernel
 def cos_sin(a):
-    """(cos a, sin a): reduction to [-pi/4, pi/4] by pi/2 in three doubles, then Taylor series. Error 1e-32 + 1e-48 |a|."""
+    """(cos a, sin a): reduction to [-pi/4, pi/4] by pi/2 in three doubles, then Taylor series. Error 1e-32 (1 + |a|)."""
     k = math.floor(a[0] * TWO_OVER_PI + 0.5)
     x = float(k)
     r = sub(sub(sub(a, two_prod(x, HALF_PI[0])), two_prod(x, HALF_PI[1])), (x * HALF_PI_3, 0.0))

@@ -76,9 +76,7 @@ def carlson_rj(x, y, z, p):
     E5 = dd.mul(XYZ, P2)
     e2, e3, e4, e5 = E2[0], E3[0], E4[0], E5[0]
     s = dd.of(
-        e2 * e2 * (J_E2E2E2 * e2 + J_E2E2E3 * e3)
-        + e3 * (J_E3E3 * e3 + J_E3E4 * e4)
-        + e2 * (J_E2E4 * e4 + J_E2E5 * e5)
+        e2 * e2 * (J_E2E2E2 * e2 + J_E2E2E3 * e3) + e3 * (J_E3E3 * e3 + J_E3E4 * e4) + e2 * (J_E2E4 * e4 + J_E2E5 * e5)
     )
     s = dd.add(s, dd.mul(E2, dd.add(J_E2, dd.add(dd.mul(J_E2E2, E2), dd.mul(J_E2E3, E3)))))
     s = dd.add(s, dd.add(dd.mul(J_E3, E3), dd.add(dd.mul(J_E4, E4), dd.mul(J_E5, E5))))
@@ -110,7 +108,7 @@ def landen_chain(m, mc):
 
 @kernel
 def sn_cn_dn(u, chain, K):
-    """sn, cn, dn of |u| <= K. Only positive terms are added: full relative precision of cn and dn however small k' is."""
+    """sn, cn, dn of |u| <= K. Only positive terms are added: cn and dn keep relative precision however small k' is."""
     c, s = dd.cos_sin(dd.div(dd.mul(dd.HALF_PI, u), K))
     d = dd.ONE
     i = 0

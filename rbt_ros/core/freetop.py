@@ -1,7 +1,7 @@
 """Torque-free rotation of one rigid body, exact for any t: Jacobi functions, every phase in double-double.
 
     I ω̇ = I ω × ω, q̇ = ½ q ω. `free_top` finds the constants of a motion once, `state_at` gives q(t), ω(t) from them,
-`free_rotation` does both for arrays of times. Equations with the letters of this file, regimes, accuracy: docs/freetop.md.
+`free_rotation` does both for arrays of times. Equations in the letters of this file, regimes, accuracy: docs/freetop.md.
 Whittaker, Analytical Dynamics (1937), ch. VI; Landau and Lifshitz, Mechanics, sec. 37; elliptic functions: DLMF 19, 22.
 
 Principal axes P = (a, b, c): c is the axis that L circles (I_c largest or smallest), b the middle one, a the other.
@@ -105,7 +105,7 @@ def principal_axes(I):
 
 @kernel
 def theta(s, c, d, kappa, nc):
-    """Θ(u) = κ s³ R_J(c², d², 1, 1 - n s²)/6, κ² = -n (1 - n)(k² - n): what ∫ dt/(1 - n sn²) adds to p t, as an angle."""
+    """Θ = κ s³ R_J(c², d², 1, 1 - n s²)/6, κ² = -n (1 - n)(k² - n), at s = sn u: Legendre's Π(n) - F as an angle."""
     c2, s2 = dd.square(c), dd.square(s)
     rj = carlson_rj(c2, dd.square(d), dd.ONE, dd.add(c2, dd.mul(nc, s2)))
     return dd.div(dd.mul(dd.mul(kappa, dd.mul(s, s2)), rj), (6.0, 0.0))
@@ -127,29 +127,8 @@ def shortest_turn(h):
 
 
 @kernel
-def steady_top(unit, q0, w0, R_BP):
-    """The constants of a motion whose ω does not change: rest, a sphere, a turn about a principal axis."""
-    z, zzz = dd.ZERO, (dd.ZERO, dd.ZERO, dd.ZERO)
-    first = (dd.ONE, dd.ZERO, dd.ZERO, dd.ZERO)
-    rate = dd.sqrt(dd.dot3(w0, w0))
-    return FreeTop(STEADY, unit, q0, w0, R_BP, 1.0, zzz, zzz, z, z, z, rate, z, z, z, z, first, np.zeros((1, 4)))
-
-
-@kernel
-def free_top(I, q, w):
-    """The constants of the torque-free motion from q_WB, w_WB_B at t = 0. I: xx yy zz xy xz yz, positive definite."""
-    # powers of two out: the motion does not depend on the scale of I, and that of ω is that of 1/t
-    unit = power_of_two(max(abs(w[0]), max(abs(w[1]), abs(w[2]))))
-    i_unit = power_of_two(I[0] + I[1] + I[2])
-    J = (I[0] / i_unit, I[1] / i_unit, I[2] / i_unit, I[3] / i_unit, I[4] / i_unit, I[5] / i_unit)
-    q0 = dd.qunit((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])))
-    w0 = (dd.of(w[0] / unit), dd.of(w[1] / unit), dd.of(w[2] / unit))
-    M, e = principal_axes(J)
-    v = dd.turn(e, w0)  # the rows of R_PB are the axes
-    if J[3] != 0.0 or J[4] != 0.0 or J[5] != 0.0:
-        # the axes are known to 1e-32: a component of that size is none
-        v = (cut(v[0]), cut(v[1]), cut(v[2]))
-    # sort: moments lo <= mid <= hi
+def sort_moments(M):
+    """Indices (lo, mid, hi) of three moments in ascending order."""
     lo, mid, hi = 0, 1, 2
     if less(M[mid], M[lo]):
         lo, mid = mid, lo
@@ -157,64 +136,7 @@ def free_top(I, q, w):
         mid, hi = hi, mid
     if less(M[mid], M[lo]):
         lo, mid = mid, lo
-    # D = L² - 2 T I_b, > 0: L circles the axis of the largest moment
-    most = dd.mul(dd.mul(M[hi], dd.sub(M[hi], M[mid])), dd.square(v[hi]))
-    least = dd.mul(dd.mul(M[lo], dd.sub(M[mid], M[lo])), dd.square(v[lo]))
-    D = dd.sub(most, least)
-    # closer to the separatrix than a double-double can tell: on it
-    regime = SEPARATRIX if abs(D[0]) <= max(SMALL, 2.0**-100 * (most[0] + least[0])) else CIRCLING
-    a, c = (lo, hi) if D[0] >= 0.0 else (hi, lo)
-    side = 1.0 if D[0] >= 0.0 else -1.0
-    # axes with ω_c >= 0, ω_a >= 0, right-handed
-    to_c = -1.0 if v[c][0] < 0.0 else 1.0
-    to_a = -1.0 if v[a][0] < 0.0 else 1.0
-    to_b = to_a * to_c if (mid - a) % 3 == 1 else -to_a * to_c
-    ea, eb, ec = e[a], e[mid], e[c]
-    R_BP = (
-        (dd.scaled(ea[0], to_a), dd.scaled(eb[0], to_b), dd.scaled(ec[0], to_c)),
-        (dd.scaled(ea[1], to_a), dd.scaled(eb[1], to_b), dd.scaled(ec[1], to_c)),
-        (dd.scaled(ea[2], to_a), dd.scaled(eb[2], to_b), dd.scaled(ec[2], to_c)),
-    )
-    wa, wb, wc = dd.scaled(v[a], to_a), dd.scaled(v[mid], to_b), dd.scaled(v[c], to_c)
-    Ia, Ib, Ic = M[a], M[mid], M[c]
-    ca, cb, ba = dd.absolute(dd.sub(Ic, Ia)), dd.absolute(dd.sub(Ic, Ib)), dd.absolute(dd.sub(Ib, Ia))
-    # ω × I ω = 0
-    if cb[0] * wc[0] * wb[0] == 0.0 and ca[0] * wc[0] * wa[0] == 0.0 and ba[0] * wb[0] * wa[0] == 0.0:
-        return steady_top(unit, q0, w0, R_BP)
-
-    # amplitudes: A² and B² where ω_b = 0 and ω_a = 0, C² the largest ω_c²
-    A2 = dd.add(dd.square(wa), dd.div(dd.mul(dd.mul(Ib, cb), dd.square(wb)), dd.mul(Ia, ca)))
-    B2 = dd.add(dd.square(wb), dd.div(dd.mul(dd.mul(Ia, ca), dd.square(wa)), dd.mul(Ib, cb)))
-    C2 = dd.add(dd.square(wc), dd.div(dd.mul(dd.mul(Ib, ba), dd.square(wb)), dd.mul(Ic, ca)))
-    A, B, C = dd.sqrt(A2), dd.sqrt(B2), dd.sqrt(C2)
-    if A2[0] < SMALL or (regime == SEPARATRIX and dd.mul(wa, wa)[0] < SMALL):
-        return steady_top(unit, q0, w0, R_BP)
-    # modulus k² = m, 1 - m = mc; characteristic n < 0
-    m = dd.div(dd.mul(dd.mul(Ib, ba), B2), dd.mul(dd.mul(Ic, ca), C2))
-    mc = dd.div(dd.absolute(D), dd.mul(dd.mul(Ic, cb), C2))
-    n = dd.neg(dd.div(dd.mul(Ic, ba), dd.mul(Ia, cb)))
-    nc = dd.div(dd.mul(Ib, ca), dd.mul(Ia, cb))
-    kappa = dd.sqrt(dd.mul(dd.neg(n), dd.mul(nc, dd.sub(m, n))))
-    # phase at t = 0
-    s, c0, d = dd.div(wb, dd.scaled(B, side)), dd.div(wa, A), dd.div(wc, C)
-    p = dd.mul(C, dd.sqrt(dd.div(dd.mul(cb, ca), dd.mul(Ia, Ib))))
-    ha, hb, hc = dd.mul(Ia, wa), dd.mul(Ib, wb), dd.mul(Ic, wc)
-    L = dd.sqrt(dd.dot3((ha, hb, hc), (ha, hb, hc)))
-    first = shortest_turn((dd.div(ha, L), dd.div(hb, L), dd.div(hc, L)))
-    w_peak = (A, dd.scaled(B, side), C)
-    h_peak = (dd.div(dd.mul(Ia, A), L), dd.scaled(dd.div(dd.mul(Ib, B), L), side), dd.div(dd.mul(Ic, C), L))
-    phase0 = phase(regime, s, c0, d, kappa, nc)
-    if regime == SEPARATRIX:
-        u0 = dd.mul(s, carlson_rf(dd.square(c0), dd.square(c0), dd.ONE))
-        chain, K, per_flip, rate = np.zeros((1, 4)), dd.ZERO, dd.ZERO, dd.div(L, Ib)
-    else:
-        u0 = dd.mul(s, carlson_rf(dd.square(c0), dd.square(d), dd.ONE))
-        chain, K = landen_chain(m, mc)
-        per_flip = dd.add(dd.scaled(theta(dd.ONE, dd.ZERO, dd.sqrt(mc), kappa, nc), 4.0), dd.PI)
-        rate = dd.div(L, Ia)
-    return FreeTop(
-        regime, unit, q0, w0, R_BP, side, w_peak, h_peak, p, u0, K, rate, per_flip, phase0, kappa, nc, first, chain
-    )
+    return lo, mid, hi
 
 
 @kernel
@@ -224,36 +146,143 @@ def cut(x):
 
 
 @kernel
+def is_steady(I, w):
+    """Whether ω × I ω = 0: rest, a sphere, a turn about a principal axis, or about any axis of equal moments."""
+    x = (I[1][0] - I[2][0] + (I[1][1] - I[2][1])) * w[1][0] * w[2][0]
+    y = (I[2][0] - I[0][0] + (I[2][1] - I[0][1])) * w[2][0] * w[0][0]
+    z = (I[0][0] - I[1][0] + (I[0][1] - I[1][1])) * w[0][0] * w[1][0]
+    return x == 0.0 and y == 0.0 and z == 0.0
+
+
+@kernel
+def steady_top(unit, q0, w0, R_BP):
+    """The constants of a motion whose ω does not change."""
+    z, zzz = dd.ZERO, (dd.ZERO, dd.ZERO, dd.ZERO)
+    first = (dd.ONE, dd.ZERO, dd.ZERO, dd.ZERO)
+    rate = dd.sqrt(dd.dot3(w0, w0))
+    return FreeTop(STEADY, unit, q0, w0, R_BP, 1.0, zzz, zzz, z, z, z, rate, z, z, z, z, first, np.zeros((1, 4)))
+
+
+@kernel
+def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D):
+    """The constants of a motion that circles axis c or runs along the separatrix. I, w in P; D = |L² - 2 T I_b|."""
+    Ia, Ib, Ic = I
+    wa, wb, wc = w
+    ca, cb, ba = dd.absolute(dd.sub(Ic, Ia)), dd.absolute(dd.sub(Ic, Ib)), dd.absolute(dd.sub(Ib, Ia))
+    a, b, c = dd.mul(Ia, ca), dd.mul(Ib, cb), dd.mul(Ib, ba)
+    # amplitudes: A is ω_a where ω_b = 0, B is ω_b where ω_a = 0, C the largest ω_c
+    A2 = dd.add(dd.square(wa), dd.div(dd.mul(b, dd.square(wb)), a))
+    B2 = dd.add(dd.square(wb), dd.div(dd.mul(a, dd.square(wa)), b))
+    C2 = dd.add(dd.square(wc), dd.div(dd.mul(c, dd.square(wb)), dd.mul(Ic, ca)))
+    if A2[0] < SMALL or (regime == SEPARATRIX and dd.square(wa)[0] < SMALL):
+        return steady_top(unit, q0, w0, R_BP)
+    A, B, C = dd.sqrt(A2), dd.scaled(dd.sqrt(B2), side), dd.sqrt(C2)
+    p = dd.mul(C, dd.sqrt(dd.div(dd.mul(cb, ca), dd.mul(Ia, Ib))))
+    # modulus k² = m and 1 - m = mc, characteristic n < 0 and 1 - n = nc
+    m = dd.div(dd.mul(c, B2), dd.mul(dd.mul(Ic, ca), C2))
+    mc = dd.div(D, dd.mul(dd.mul(Ic, cb), C2))
+    n = dd.neg(dd.div(dd.mul(Ic, ba), dd.mul(Ia, cb)))
+    nc = dd.div(dd.mul(Ib, ca), dd.mul(Ia, cb))
+    kappa = dd.sqrt(dd.mul(dd.neg(n), dd.mul(nc, dd.sub(m, n))))
+    # t = 0
+    cn, sn, dn = dd.div(wa, A), dd.div(wb, B), dd.div(wc, C)
+    phase0 = phase(regime, sn, cn, dn, kappa, nc)
+    ha, hb, hc = dd.mul(Ia, wa), dd.mul(Ib, wb), dd.mul(Ic, wc)
+    L = dd.sqrt(dd.dot3((ha, hb, hc), (ha, hb, hc)))
+    first = shortest_turn((dd.div(ha, L), dd.div(hb, L), dd.div(hc, L)))
+    h_peak = (dd.div(dd.mul(Ia, A), L), dd.div(dd.mul(Ib, B), L), dd.div(dd.mul(Ic, C), L))
+    if regime == SEPARATRIX:
+        u0 = dd.mul(sn, carlson_rf(dd.square(cn), dd.square(cn), dd.ONE))
+        chain, K, per_flip, rate = np.zeros((1, 4)), dd.ZERO, dd.ZERO, dd.div(L, Ib)
+    else:
+        u0 = dd.mul(sn, carlson_rf(dd.square(cn), dd.square(dn), dd.ONE))
+        chain, K = landen_chain(m, mc)
+        per_flip = dd.add(dd.scaled(theta(dd.ONE, dd.ZERO, dd.sqrt(mc), kappa, nc), 4.0), dd.PI)
+        rate = dd.div(L, Ia)
+    w_peak = (A, B, C)
+    return FreeTop(
+        regime, unit, q0, w0, R_BP, side, w_peak, h_peak, p, u0, K, rate, per_flip, phase0, kappa, nc, first, chain
+    )
+
+
+@kernel
+def free_top(I, q, w):
+    """The constants of the torque-free motion from q_WB, w_WB_B at t = 0. I: xx yy zz xy xz yz, positive definite."""
+    # powers of two out: the motion does not depend on the scale of I, and that of ω is that of 1/t
+    unit = power_of_two(max(abs(w[0]), max(abs(w[1]), abs(w[2]))))
+    f = 1.0 / power_of_two(I[0] + I[1] + I[2])
+    J = (f * I[0], f * I[1], f * I[2], f * I[3], f * I[4], f * I[5])
+    q0 = dd.qunit((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])))
+    w0 = (dd.of(w[0] / unit), dd.of(w[1] / unit), dd.of(w[2] / unit))
+    M, e = principal_axes(J)
+    v = dd.turn(e, w0)  # the rows of R_PB are the axes
+    if J[3] != 0.0 or J[4] != 0.0 or J[5] != 0.0:
+        v = (cut(v[0]), cut(v[1]), cut(v[2]))  # the axes are known to 1e-32: a component of that size is none
+    # D = L² - 2 T I_b: L circles the axis of the largest moment if it is positive, of the smallest if negative
+    lo, b, hi = sort_moments(M)
+    most = dd.mul(dd.mul(M[hi], dd.sub(M[hi], M[b])), dd.square(v[hi]))
+    least = dd.mul(dd.mul(M[lo], dd.sub(M[b], M[lo])), dd.square(v[lo]))
+    D = dd.sub(most, least)
+    a, c, side = (lo, hi, 1.0) if D[0] >= 0.0 else (hi, lo, -1.0)
+    # closer to the separatrix than a double-double can tell: on it
+    regime = SEPARATRIX if abs(D[0]) <= max(SMALL, 2.0**-100 * (most[0] + least[0])) else CIRCLING
+    # axes with ω_c >= 0, ω_a >= 0, right-handed
+    to_c = -1.0 if v[c][0] < 0.0 else 1.0
+    to_a = -1.0 if v[a][0] < 0.0 else 1.0
+    to_b = to_a * to_c if (b - a) % 3 == 1 else -to_a * to_c
+    R_BP = (
+        (dd.scaled(e[a][0], to_a), dd.scaled(e[b][0], to_b), dd.scaled(e[c][0], to_c)),
+        (dd.scaled(e[a][1], to_a), dd.scaled(e[b][1], to_b), dd.scaled(e[c][1], to_c)),
+        (dd.scaled(e[a][2], to_a), dd.scaled(e[b][2], to_b), dd.scaled(e[c][2], to_c)),
+    )
+    w_P = (dd.scaled(v[a], to_a), dd.scaled(v[b], to_b), dd.scaled(v[c], to_c))
+    I_P = (M[a], M[b], M[c])
+    if is_steady(I_P, w_P):
+        return steady_top(unit, q0, w0, R_BP)
+    return moving_top(unit, q0, w0, R_BP, regime, side, I_P, w_P, dd.absolute(D))
+
+
+@kernel
+def steady_turn(top, t):
+    """q_BB' of the turn by |ω| t about ω."""
+    c, s = dd.cos_sin(dd.scaled(dd.mul(top.rate, t), 0.5))
+    f = dd.ZERO if top.rate[0] == 0.0 else dd.div(s, top.rate)
+    return (c, dd.mul(f, top.w0[0]), dd.mul(f, top.w0[1]), dd.mul(f, top.w0[2]))
+
+
+@kernel
+def jacobi_at(top, t):
+    """(sn u, cn u, dn u) at u - 2K · flips in [-K, K], and the number of half turns `flips`, u = p t + u0."""
+    u = dd.add(dd.mul(top.p, t), top.u0)
+    if top.regime == CIRCLING:
+        flips = float(math.floor(u[0] / (2.0 * top.K[0]) + 0.5))
+        sn, cn, dn = sn_cn_dn(dd.sub(u, dd.times(dd.scaled(top.K, 2.0), flips)), top.chain, top.K)
+        return sn, cn, dn, flips
+    # k = 1: sn = tanh u, cn = dn = 1 / cosh u
+    e = dd.exp(dd.neg(dd.absolute(u)))
+    f = dd.div(dd.ONE, dd.add(dd.ONE, dd.square(e)))
+    sech, tanh = dd.mul(dd.scaled(e, 2.0), f), dd.mul(dd.sub(dd.ONE, dd.square(e)), f)
+    return tanh if u[0] >= 0.0 else dd.neg(tanh), sech, sech, 0.0
+
+
+@kernel
 def state_in_double_double(top, t):
     """(q_WB, w_WB_B / unit) at t, a double-double in 1/unit."""
     if top.regime == STEADY:
-        c, s = dd.cos_sin(dd.scaled(dd.mul(top.rate, t), 0.5))
-        f = dd.ZERO if top.rate[0] == 0.0 else dd.div(s, top.rate)
-        turn = (c, dd.mul(f, top.w0[0]), dd.mul(f, top.w0[1]), dd.mul(f, top.w0[2]))
-        return dd.qmul(top.q0, turn), top.w0
-    u = dd.add(dd.mul(top.p, t), top.u0)
-    if top.regime == SEPARATRIX:
-        # sn = tanh u, cn = dn = 1 / cosh u
-        flips, e = 0.0, dd.exp(dd.neg(dd.absolute(u)))
-        f = dd.div(dd.ONE, dd.add(dd.ONE, dd.square(e)))
-        c = dd.mul(dd.scaled(e, 2.0), f)
-        d, s = c, dd.mul(dd.sub(dd.ONE, dd.square(e)), f)
-        s = s if u[0] >= 0.0 else dd.neg(s)
-    else:
-        # whole half turns 2K out; each changes the signs of sn and cn
-        flips = float(math.floor(u[0] / (2.0 * top.K[0]) + 0.5))
-        s, c, d = sn_cn_dn(dd.sub(u, dd.times(dd.scaled(top.K, 2.0), flips)), top.chain, top.K)
-    lag = dd.sub(phase(top.regime, s, c, d, top.kappa, top.nc), top.phase0)
+        return dd.qmul(top.q0, steady_turn(top, t)), top.w0
+    sn, cn, dn, flips = jacobi_at(top, t)
+    # χ, the turn about L beside the shortest turns: secular rate, less what the phase lags behind
+    lag = dd.sub(phase(top.regime, sn, cn, dn, top.kappa, top.nc), top.phase0)
     lag = dd.add(lag, dd.times(top.per_flip, flips))
     chi = dd.sub(dd.mul(top.rate, t), dd.scaled(lag, top.side))
     if flips % 2.0 != 0.0:
-        s, c = dd.neg(s), dd.neg(c)
-    # q_WP = q_WP(0) · (L to c at t = 0)⁻¹ · χ about L · (L to c now)
-    now = shortest_turn((dd.mul(top.h_peak[0], c), dd.mul(top.h_peak[1], s), dd.mul(top.h_peak[2], d)))
+        sn, cn = dd.neg(sn), dd.neg(cn)
+    # the turn of P: (L to c at t = 0)⁻¹, χ about L, L to c now
+    now = shortest_turn((dd.mul(top.h_peak[0], cn), dd.mul(top.h_peak[1], sn), dd.mul(top.h_peak[2], dn)))
     cx, sx = dd.cos_sin(dd.scaled(chi, 0.5))
     turn = dd.qmul(dd.qmul(dd.qconj(top.first), (cx, dd.ZERO, dd.ZERO, sx)), now)
     x = dd.turn(top.R_BP, (turn[1], turn[2], turn[3]))
-    w_P = (dd.mul(top.w_peak[0], c), dd.mul(top.w_peak[1], s), dd.mul(top.w_peak[2], d))
+    w_P = (dd.mul(top.w_peak[0], cn), dd.mul(top.w_peak[1], sn), dd.mul(top.w_peak[2], dn))
     return dd.qmul(top.q0, (turn[0], x[0], x[1], x[2])), dd.turn(top.R_BP, w_P)
 
 
@@ -289,7 +318,7 @@ def fill_states(top, t, q, w):
 
 
 def free_rotation(inertia, q0, omega0, t):
-    """q_WB, w_WB_B at the time(s) t [s] of a body without torque: ((4,), (3,)) for a number, ((n, 4), (n, 3)) for an array.
+    """(q_WB, w_WB_B) at t [s] of a body without torque: shapes (4,), (3,) for a number t, (n, 4), (n, 3) for an array.
 
     inertia: 3 principal moments (body axes are principal) or the 3 x 3 tensor [kg·m²]; q0 = q_WB (w x y z), normalised
     here; omega0 = w_WB_B [rad/s]. q follows q0 continuously in t (its sign does not jump).
@@ -335,8 +364,8 @@ def checked_inertia(inertia):
     smallest = np.linalg.eigvalsh(a)[0]
     if smallest <= 0.0:
         raise ModelError(
-            f"inertia: smallest principal moment {smallest:.4g} kg·m² is not positive. A thin rod has no rotation about "
-            "its own axis to propagate: give it a small moment there."
+            f"inertia: smallest principal moment {smallest:.4g} kg·m² is not positive. A thin rod has no turn about its "
+            "own axis to propagate: give it a small moment there."
         )
     return (
         float(a[0, 0]),

@@ -1,7 +1,7 @@
 """Torque-free rotation by the classical closed form in 50 digits: Euler angles about L, Legendre's integrals, matrices.
 
 Shares nothing with the kernels: mpmath's ellipfun, ellipf, ellippi, eigsy; precession about L from the line of nodes
-(Whittaker, Analytical Dynamics, ch. VI), which the kernels avoid. Not for ω along a principal axis or on the separatrix.
+(Whittaker, Analytical Dynamics, ch. VI), which the kernels avoid. Not for steady motion, not on the separatrix.
 """
 
 import mpmath as mp
@@ -10,7 +10,7 @@ DIGITS = 50
 
 
 def exact_state(I, q0, w0, t):
-    """(q_WB, w_WB_B, sensitivity) at t as mpf. I: 3 moments or 3 rows; floats are taken as the exact numbers they are."""
+    """(q_WB, w_WB_B) at t as mpf. I: 3 moments or 3 rows. Floats are the exact numbers they are."""
     with mp.workdps(DIGITS + 30):
         rows = [[I[i] if i == j else 0 for j in range(3)] for i in range(3)] if not hasattr(I[0], "__len__") else I
         moments, axes = principal(mp.matrix([[mp.mpf(float(x)) for x in row] for row in rows]))
