@@ -150,7 +150,7 @@ def sqrt(a):
 
 @kernel
 def cos_sin(a):
-    """(cos a, sin a): reduction to [-pi/4, pi/4] by pi/2 in three doubles, then Taylor series. Error 1e-32 (1 + |a|)."""
+    """(cos a, sin a): reduction to [-pi/4, pi/4] by pi/2 in three doubles, Taylor series. Error 1e-32 (1 + |a|)."""
     k = math.floor(a[0] * TWO_OVER_PI + 0.5)
     x = float(k)
     r = sub(sub(sub(a, two_prod(x, HALF_PI[0])), two_prod(x, HALF_PI[1])), (x * HALF_PI_3, 0.0))

@@ -1,7 +1,7 @@
 """Torque-free rotation of one rigid body, exact for any t: Jacobi functions, every phase in double-double.
 
     I ω̇ = I ω × ω, q̇ = ½ q ω. `free_top` finds the constants of a motion once, `state_at` gives q(t), ω(t) from them,
-`free_rotation` does both for arrays of times. Equations in the letters of this file, regimes, accuracy: docs/freetop.md.
+`free_rotation` does both for arrays of times. Equations in these letters, regimes, accuracy: docs/freetop.md.
 Whittaker, Analytical Dynamics (1937), ch. VI; Landau and Lifshitz, Mechanics, sec. 37; elliptic functions: DLMF 19, 22.
 
 Principal axes P = (a, b, c): c is the axis that L circles (I_c largest or smallest), b the middle one, a the other.
@@ -364,8 +364,8 @@ def checked_inertia(inertia):
     smallest = np.linalg.eigvalsh(a)[0]
     if smallest <= 0.0:
         raise ModelError(
-            f"inertia: smallest principal moment {smallest:.4g} kg·m² is not positive. A thin rod has no turn about its "
-            "own axis to propagate: give it a small moment there."
+            f"inertia: smallest principal moment {smallest:.4g} kg·m² is not positive. A thin rod has no turn about "
+            "its own axis to propagate: give it a small moment there."
         )
     return (
         float(a[0, 0]),

@@ -1,12 +1,13 @@
-"""Torque-free rotation by the classical closed form in 50 digits: Euler angles about L, Legendre's integrals, matrices.
+"""Torque-free rotation in 40 digits, twice, sharing nothing with the kernels: oracles of test_freetop.py.
 
-Shares nothing with the kernels: mpmath's ellipfun, ellipf, ellippi, eigsy; precession about L from the line of nodes
-(Whittaker, Analytical Dynamics, ch. VI), which the kernels avoid. Not for steady motion, not on the separatrix.
+`exact_state`: Euler angles about L, Legendre's integrals, matrices (Whittaker, Analytical Dynamics, ch. VI), by
+mpmath's ellipfun, ellipf, ellippi, eigsy. For any t; not for steady motion, not on the separatrix.
+`taylor_state`: power series of Euler's equations. For every motion; short times.
 """
 
 import mpmath as mp
 
-DIGITS = 50
+DIGITS = 40
 
 
 def exact_state(I, q0, w0, t):
@@ -101,3 +102,39 @@ def product(a, b):
         a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
         a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
     ]
+
+
+def taylor_state(I, q0, w0, t, order=40):
+    """(q_WB, w_WB_B) at t as mpf, by Taylor steps of `order` with h |ω| <= 1/4. I: 3 moments."""
+    with mp.workdps(DIGITS):
+        J = [mp.mpf(float(x)) for x in I]
+        w = [mp.mpf(float(x)) for x in w0]
+        q = [mp.mpf(float(x)) for x in q0]
+        q = [x / mp.sqrt(sum(y * y for y in q)) for x in q]
+        n = 1 + int(4 * abs(t) * mp.sqrt(sum(x * x for x in w)))
+        h = mp.mpf(float(t)) / n
+        for _ in range(n):
+            q, w = taylor_step(J, q, w, h, order)
+        return q, w
+
+
+def taylor_step(J, q, w, h, order):
+    """Sum of the series of q and ω to h^order: coefficients from I ω̇ = I ω × ω and q̇ = ½ q ω by Cauchy products."""
+    W, Q = [w], [q]
+    for n in range(order):
+        pairs = [(W[i], W[n - i]) for i in range(n + 1)]
+        wdot = [
+            (J[(k + 1) % 3] - J[(k + 2) % 3]) / J[k] * sum(a[(k + 1) % 3] * b[(k + 2) % 3] for a, b in pairs)
+            for k in range(3)
+        ]
+        products = [product(Q[i], [0, *W[n - i]]) for i in range(n + 1)]
+        W.append([x / (n + 1) for x in wdot])
+        Q.append([sum(p[k] for p in products) / (2 * (n + 1)) for k in range(4)])
+
+    def total(series, k):
+        x = mp.mpf(0)
+        for c in reversed(series):
+            x = x * h + c[k]
+        return x
+
+    return [total(Q, k) for k in range(4)], [total(W, k) for k in range(3)]
