@@ -20,7 +20,7 @@ from rbt_ros.errors import ModelError, SolveError
 STEADY, CIRCLING, SEPARATRIX = 0, 1, 2  # FreeTop.regime: ω constant; ω periodic; ω on the curve between both kinds
 
 SMALL = 1e-280  # squares below this have lost their second double
-LARGEST_ANGLE = 1e12  # |ω t| [rad]: beyond, the phases leave the range of double-double reduction
+LARGEST_ANGLE = 1e12  # [rad]: up to it the reduction of phases is right to 1e-19 rad
 
 # a double-double of FreeTop, and tuples of them
 DD = tuple[float, float]
@@ -330,14 +330,15 @@ def free_rotation(inertia, q0, omega0, t):
     times = np.asarray(t, dtype=np.float64)
     if not np.all(np.isfinite(times)):
         raise ModelError("t holds a number that is not finite; give times in seconds.")
-    if times.size and np.abs(omega0).max() * np.abs(times).max() > LARGEST_ANGLE:
-        raise SolveError(
-            f"|omega0| t reaches {np.abs(omega0).max() * np.abs(times).max():.3g} rad; phases are exact up to "
-            f"{LARGEST_ANGLE:.0e} rad. Propagate in several calls, or check the units (rad/s, s)."
-        )
     # a power of two: the square of no element under- or overflows
     q0 = q0 / 2.0 ** math.frexp(float(np.abs(q0).max()))[1]
     top = free_top(I, tuple(map(float, q0)), tuple(map(float, omega0)))
+    angle = max(top.rate[0], top.p[0]) * top.unit * float(np.abs(times).max(initial=0.0))
+    if angle > LARGEST_ANGLE:
+        raise SolveError(
+            f"the phases of this motion reach {angle:.3g} rad at the largest t; they are exact up to "
+            f"{LARGEST_ANGLE:.0e} rad. Propagate in several calls, or check the units (rad/s, s)."
+        )
     flat = np.ascontiguousarray(times.reshape(-1))
     q, w = np.empty((flat.size, 4)), np.empty((flat.size, 3))
     fill_states(top, flat, q, w)

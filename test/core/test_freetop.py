@@ -272,7 +272,7 @@ def test_shapes():
     (((1, 2, 3), (1, 0, 0), (1, 2, 3), 1), ModelError, "q0 = .*4 finite numbers"),
     (((1, 2, 3), Q0, (1, math.inf, 3), 1), ModelError, "omega0 = .*3 finite numbers"),
     (((1, 2, 3), Q0, (1, 2, 3), [1, math.nan]), ModelError, "t holds a number that is not finite"),
-    (((1, 2, 3), Q0, (1, 2, 3), 1e13), SolveError, "reaches 3e\\+13 rad"),
+    (((1, 2, 3), Q0, (1, 2, 3), 1e13), SolveError, "phases of this motion reach .*e\\+1[34] rad"),
 ])  # fmt: skip
 def test_what_cannot_be_propagated_is_refused(arguments, error, text):
     with pytest.raises(error, match=text):
