@@ -2,7 +2,7 @@
 
 from rbt_ros.core.articulated import set_out, solve_tree
 from rbt_ros.core.forces import attraction, efforts, loads
-from rbt_ros.core.jit import kernel, routine
+from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import rates
 from rbt_ros.core.types import KIND, NQ, Q
 
@@ -14,7 +14,7 @@ def coordinates(model):
     return model.tree[last, Q] + NQ[model.tree[last, KIND]]
 
 
-@routine
+@kernel
 def derivative(model, y, input, t_ns, s, work, ydot):
     """Fill ydot = [q̇, v̇] at y = [q, v], s [s] after t_ns: forward dynamics under `input`."""
     nq, nv = coordinates(model), model.freedom.shape[0]

@@ -12,6 +12,8 @@ and put back on the sphere after each step: any Runge-Kutta method keeps its ord
 
 import math
 
+import numpy as np
+
 from rbt_ros.core import dop853
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.jit import kernel, routine
@@ -33,12 +35,23 @@ from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
 
 SEMI_IMPLICIT, RK4, DOP853 = 0, 1, 2
 
-A, B, C = dop853.A, dop853.B, dop853.C
+# classical Runge-Kutta, in the form of `dop853`
+RK4_A, RK4_B, RK4_C = np.zeros((4, 4)), np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]), np.array([0.0, 0.5, 0.5, 1.0])
+RK4_A[1, 0], RK4_A[2, 1], RK4_A[3, 2] = 0.5, 0.5, 1.0
+
+
+@kernel
+def tableau(method):
+    """(A, B, C, number of stages) of a Runge-Kutta method; the semi-implicit one uses the first stage only."""
+    if method == DOP853:
+        return dop853.A, dop853.B, dop853.C, dop853.STAGES
+    return RK4_A, RK4_B, RK4_C, 4 if method == RK4 else 1
 
 
 def stage_nodes(method):
     """The different stage times of a method, in steps: where `signals.stage_samples` must sample."""
-    return {SEMI_IMPLICIT: [0.0], RK4: [0.0, 0.5, 1.0], DOP853: sorted({*C[: dop853.STAGES].tolist()})}[method]
+    _, _, C, count = tableau(method)
+    return sorted({*C[:count].tolist()})
 
 
 @kernel
@@ -49,63 +62,50 @@ def copy(a, out):
 
 
 @kernel
-def shifted(y, k, h, out):
-    """out = y + h k."""
-    for i in range(y.shape[0]):
-        out[i] = y[i] + h * k[i]
+def weighted_sum(stage, weights, count, out):
+    """out = Σ weights[j] k_j over the first `count` stages."""
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    for j in range(count):
+        w = weights[j]
+        if w != 0.0:
+            for i in range(out.shape[0]):
+                out[i] += w * stage[j, i]
 
 
-@routine
-def semi_implicit_step(model, y, input, t_ns, h, work):
-    """y after h [s], in place: v from the forces at the start, q along that v. Error O(h)."""
-    nq, nv = coordinates(model), model.freedom.shape[0]
-    k, q, v = work.stage[0], y[:nq], y[nq : nq + nv]
-    derivative(model, y, input, t_ns, 0.0, work, k)
-    for i in range(nq, y.shape[0]):
-        y[i] += h * k[i]
-    step_on_manifold(model, q, v, h, q)
+@kernel
+def fill_stages(model, y, input, t_ns, h, work, A, C, first, last):
+    """Fill rows first to last - 1 of work.stage: k_i = f(y + h Σ A[i, j] k_j) at the time C[i] h."""
+    s = work.stage[STAGE_ROW]
+    for i in range(first, last):
+        weighted_sum(work.stage, A[i], i, s)
+        for c in range(y.shape[0]):
+            s[c] = y[c] + h * s[c]
+        derivative(model, s, input, t_ns, C[i] * h, work, work.stage[i])
 
 
-@routine
-def rk4_step(model, y, input, t_ns, h, work):
-    """y after h [s], in place: classical Runge-Kutta, error O(h⁴)."""
-    k1, k2, k3, k4, s = work.stage[0], work.stage[1], work.stage[2], work.stage[3], work.stage[4]
-    derivative(model, y, input, t_ns, 0.0, work, k1)
-    shifted(y, k1, 0.5 * h, s)
-    derivative(model, s, input, t_ns, 0.5 * h, work, k2)
-    shifted(y, k2, 0.5 * h, s)
-    derivative(model, s, input, t_ns, 0.5 * h, work, k3)
-    shifted(y, k3, h, s)
-    derivative(model, s, input, t_ns, h, work, k4)
-    for i in range(y.shape[0]):
-        y[i] += h / 6.0 * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i])
+@kernel
+def step(model, y, input, t_ns, h, method, work):
+    """y after h [s], in place."""
+    A, B, C, count = tableau(method)
+    fill_stages(model, y, input, t_ns, h, work, A, C, 0, count)
+    if method == SEMI_IMPLICIT:
+        kick_and_drift(model, y, work.stage[0], h)
+        return
+    increment = work.stage[STAGE_ROW]
+    weighted_sum(work.stage, B, count, increment)
+    for c in range(y.shape[0]):
+        y[c] += h * increment[c]
     normalise(model, y)
 
 
 @kernel
-def combine(y, stage, weights, count, h, out):
-    """out = y + h Σ weights[j] k_j over the first `count` stages."""
-    for i in range(y.shape[0]):
-        total = 0.0
-        for j in range(count):
-            total += weights[j] * stage[j, i]
-        out[i] = y[i] + h * total
-
-
-@routine
-def dop853_stages(model, y, input, t_ns, h, work, first, last):
-    """Fill rows first to last - 1 of work.stage with the derivatives at the stages of DOP853."""
-    for j in range(first, last):
-        combine(y, work.stage, A[j], j, h, work.stage[STAGE_ROW])
-        derivative(model, work.stage[STAGE_ROW], input, t_ns, C[j] * h, work, work.stage[j])
-
-
-@routine
-def dop853_step(model, y, input, t_ns, h, work):
-    """y after h [s], in place: Dormand and Prince, error O(h⁸)."""
-    dop853_stages(model, y, input, t_ns, h, work, 0, dop853.STAGES)
-    combine(y, work.stage, B, dop853.STAGES, h, y)
-    normalise(model, y)
+def kick_and_drift(model, y, k, h):
+    """Semi-implicit Euler: v along the acceleration at the start, then q along the new v."""
+    nq, nv = coordinates(model), model.freedom.shape[0]
+    for c in range(nq, y.shape[0]):
+        y[c] += h * k[c]
+    step_on_manifold(model, y[:nq], y[nq : nq + nv], h, y)
 
 
 @kernel
@@ -128,7 +128,7 @@ def all_finite(y):
     return total == 0.0
 
 
-@routine
+@kernel
 def first_non_finite(model, y):
     """The body whose coordinates or velocities hold a NaN or an infinity, -1 if none does."""
     nq = coordinates(model)
@@ -143,19 +143,14 @@ def first_non_finite(model, y):
     return -1
 
 
-@routine
+@kernel
 def run(model, y, input, t_ns, h_ns, ticks, method, work):
     """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
     h = h_ns * 1e-9
     good = work.stage[GOOD_ROW]
     for tick in range(ticks):
         copy(y, good)
-        if method == RK4:
-            rk4_step(model, y, input, t_ns, h, work)
-        elif method == DOP853:
-            dop853_step(model, y, input, t_ns, h, work)
-        else:
-            semi_implicit_step(model, y, input, t_ns, h, work)
+        step(model, y, input, t_ns, h, method, work)
         if not all_finite(y):
             body = first_non_finite(model, y)
             copy(good, y)
