@@ -13,9 +13,9 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import move, settle, start_at_the_world
+from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world
 from rbt_ros.core.newton_euler import newton_euler
-from rbt_ros.core.types import COM, INERTIA, KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
     cross,
@@ -34,12 +34,10 @@ from rbt_ros.core.vec import (
     sym_inverse,
     sym_mul,
     sym_sub_outer,
-    sym_turn,
     turn,
     turn_back,
 )
 from rbt_ros.core.work import (
-    ACC,
     ACC_V,
     ARM,
     AXIS_W,
@@ -52,8 +50,6 @@ from rbt_ros.core.work import (
     MOMENT,
     REST_EFFORT,
     ROT,
-    SPIN,
-    SPIN_DOT,
     SPIN_DOT_V,
     UF,
     UN,
@@ -61,27 +57,14 @@ from rbt_ros.core.work import (
 
 
 @kernel
-def weigh(model, i, work):
-    """Fill I, H, M of row i + 1 with those of body i alone: I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1."""
-    m, R_WB = model.body[i, MASS], row9(work.body, i + 1, ROT)
-    c, I_Bcm = turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
+def weigh(i, m, c, I_Bcm, work):
+    """Fill I, H, M of row i + 1 with those of one body of mass m, CoM at c: I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1."""
     mc = scale(m, c)
     xx, yy, zz = c[0] * mc[0], c[1] * mc[1], c[2] * mc[2]
     steiner = (yy + zz, xx + zz, xx + yy, -c[0] * mc[1], -c[0] * mc[2], -c[1] * mc[2])
     put6(work.body, i + 1, II, sym_add(I_Bcm, steiner))
     put9(work.body, i + 1, HH, ((0.0, -mc[2], mc[1]), (mc[2], 0.0, -mc[0]), (-mc[1], mc[0], 0.0)))
     put6(work.body, i + 1, MM, (m, m, m, 0.0, 0.0, 0.0))
-
-
-@kernel
-def burden(model, i, work):
-    """Fill the bias wrench of row i + 1 with what body i alone needs for its motion at v̇ = 0."""
-    R_WB = row9(work.body, i + 1, ROT)
-    c, I_W = turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
-    w, wdot, a = row3(work.body, i + 1, SPIN), row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, ACC)
-    n, f = newton_euler(model.body[i, MASS], c, I_W, w, wdot, a)
-    put3(work.body, i + 1, MOMENT, n)
-    put3(work.body, i + 1, FORCE, f)
 
 
 @kernel
@@ -251,10 +234,13 @@ def set_out(model, q, v, work):
     """Outward: motion at v̇ = 0, own inertia and bias of every body."""
     start_at_the_world(model, work)
     for i in range(model.tree.shape[0]):
-        settle(model, i, q, work)
-        move(model, i, v, work)
-        weigh(model, i, work)
-        burden(model, i, work)
+        R_WB, r = settle(model, i, q, work)
+        w, wdot, a = move(model, i, v, R_WB, r, work)
+        m, (c, I_W) = model.body[i, MASS], inertia_in_world(model, i, R_WB)
+        weigh(i, m, c, I_W, work)
+        n, f = newton_euler(m, c, I_W, w, wdot, a)
+        put3(work.body, i + 1, MOMENT, n)
+        put3(work.body, i + 1, FORCE, f)
 
 
 @kernel

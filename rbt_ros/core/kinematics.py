@@ -9,7 +9,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import axes, place, relative_motion, slides
-from rbt_ros.core.types import COM, GRAVITY, KIND, NV, PARENT, JointKind, V
+from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
     cross,
@@ -19,9 +19,11 @@ from rbt_ros.core.vec import (
     rotation,
     row3,
     row4,
+    row6,
     row9,
     scale,
     sub,
+    sym_turn,
     transpose,
     turn,
     turn_back,
@@ -49,7 +51,7 @@ def start_at_the_world(model, work):
 
 @kernel
 def settle(model, i, q, work):
-    """Fill the pose, the arm and the axes of row i + 1 from the parent's row."""
+    """Fill the pose, the arm and the axes of row i + 1 from the parent's row; R_WB and the arm r."""
     p = model.tree[i, PARENT] + 1
     R_WP = row9(work.body, p, ROT)
     q_WB, r = place(model, i, q, row4(work.body, p, QUAT), R_WP)
@@ -59,18 +61,27 @@ def settle(model, i, q, work):
     put9(work.body, i + 1, ROT, R_WB)
     put3(work.body, i + 1, POS, add(row3(work.body, p, POS), r))
     put3(work.body, i + 1, ARM, r)
+    return R_WB, r
 
 
 @kernel
-def move(model, i, v, work):
-    """Fill the spin and the accelerations at v̇ = 0 of row i + 1, once settled, from the parent's row."""
-    p, r, R_WB = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM), row9(work.body, i + 1, ROT)
+def move(model, i, v, R_WB, r, work):
+    """Fill the spin and the accelerations at v̇ = 0 of row i + 1 from the parent's row; and return them."""
+    p = model.tree[i, PARENT] + 1
     w_WP, wdot_WP, a_WP = row3(work.body, p, SPIN), row3(work.body, p, SPIN_DOT), row3(work.body, p, ACC)
     w, wdot, a, _ = relative_motion(model, i, v, R_WB, w_WP, work.freedom, AXIS_W)
+    a = add(a_WP, add(a, add(cross(wdot_WP, r), cross(w_WP, cross(w_WP, r)))))
+    wdot = add(wdot_WP, wdot)
     put3(work.body, i + 1, SPIN, w)
-    put3(work.body, i + 1, SPIN_DOT, add(wdot_WP, wdot))
-    a = add(a, add(cross(wdot_WP, r), cross(w_WP, cross(w_WP, r))))
-    put3(work.body, i + 1, ACC, add(a_WP, a))
+    put3(work.body, i + 1, SPIN_DOT, wdot)
+    put3(work.body, i + 1, ACC, a)
+    return w, wdot, a
+
+
+@kernel
+def inertia_in_world(model, i, R_WB):
+    """p_BC and I_Bcm of body i, world axes."""
+    return turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
 
 
 @kernel
@@ -119,8 +130,8 @@ def accelerations(model, q, v, vdot, work, accel):
     g = vec3(model.world, GRAVITY)
     start_at_the_world(model, work)
     for i in range(model.tree.shape[0]):
-        settle(model, i, q, work)
-        move(model, i, v, work)
+        R_WB, r = settle(model, i, q, work)
+        move(model, i, v, R_WB, r, work)
         accelerate(model, i, vdot, work)
         put3(accel, i, 0, add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V)))
         put3(accel, i, 3, add(g, add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))))

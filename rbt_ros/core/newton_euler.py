@@ -5,19 +5,16 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 5, with classical accel
 
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import accelerate, move, settle, start_at_the_world
-from rbt_ros.core.types import COM, INERTIA, KIND, MASS, NV, PARENT, JointKind, V
-from rbt_ros.core.vec import add, cross, dot, put3, row3, row6, row9, scale, sym_mul, sym_turn, turn, turn_back
+from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, start_at_the_world
+from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sym_mul, turn_back
 from rbt_ros.core.work import (
-    ACC,
     ACC_V,
     ARM,
     AXIS_W,
     FORCE,
     MOMENT,
     ROT,
-    SPIN,
-    SPIN_DOT,
     SPIN_DOT_V,
 )
 
@@ -41,13 +38,11 @@ def inverse_dynamics(model, q, v, vdot, work, tau):
     # outward: motion of every body, then the wrench it needs
     start_at_the_world(model, work)
     for i in range(n):
-        settle(model, i, q, work)
-        move(model, i, v, work)
+        R_WB, r = settle(model, i, q, work)
+        w, wdot, a = move(model, i, v, R_WB, r, work)
         accelerate(model, i, vdot, work)
-        R_WB, w = row9(work.body, i + 1, ROT), row3(work.body, i + 1, SPIN)
-        wdot = add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V))
-        a = add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))
-        c, I_W = turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
+        wdot, a = add(wdot, row3(work.body, i + 1, SPIN_DOT_V)), add(a, row3(work.body, i + 1, ACC_V))
+        c, I_W = inertia_in_world(model, i, R_WB)
         n_B, f = newton_euler(model.body[i, MASS], c, I_W, w, wdot, a)
         put3(work.body, i + 1, MOMENT, n_B)
         put3(work.body, i + 1, FORCE, f)
