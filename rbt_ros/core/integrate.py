@@ -168,4 +168,5 @@ def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, t_ns, h_n
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):
     """Take y = [q, v] in place `ticks` steps of h_ns [ns] further from t_ns; on a failure y is the last good state."""
-    return Status(*run_arrays(*model, y, *input, t_ns, h_ns, ticks, method, *work))
+    # tuple.__new__ is what Status(*...) does, without its Python frame: 0.2 us
+    return tuple.__new__(Status, run_arrays(*model, y, *input, t_ns, h_ns, ticks, method, *work))
