@@ -234,15 +234,7 @@ class Loop:
         self._late[self._steps % LATENESS_KEPT] = late * 1e-3
         if self._paced and late > self.sim.h_ns / self._factor:
             self._overruns += 1
-        try:
-            self.sim.advance(1)
-        except SolveError as err:
-            if self.sim.drop_commands():
-                self.counters.cancelled += 1
-                self._fault(f"the commands that act were cancelled: {err}")
-                return
-            self.failure = str(err)
-            self._fault(f"the simulation stands still: {err}")
+        if not self._advanced():
             return
         self._steps += 1
         stamp = self.stamp_ns()
@@ -252,6 +244,20 @@ class Loop:
             sample = self.sim.sample()
             for output in due:
                 output.publish(sample, stamp)
+
+    def _advanced(self) -> bool:
+        """Take one step; without the commands that act, where they would break the state. False: it is broken."""
+        try:
+            self.sim.advance(1)
+        except SolveError as err:
+            if self.sim.drop_commands():
+                self.counters.cancelled += 1
+                self._fault(f"the commands that act were cancelled: {err}")
+                return self._advanced()
+            self.failure = str(err)
+            self._fault(f"the simulation stands still: {err}")
+            return False
+        return True
 
     def _publish_all(self) -> None:
         """The start, t = 0, on every output."""
