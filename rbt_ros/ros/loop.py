@@ -3,6 +3,7 @@
 The executor only parses and posts; nothing here waits on a lock held by it, and nothing waits on simulated time.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -89,8 +90,7 @@ class Loop:
         self._every_tick, self._outputs = every_tick, tuple(outputs)
         self._on_latched, self._on_fault, self._second = on_latched, on_fault, second
         self._paced, self._factor = paced, factor
-        # the report of each second is made where the other outputs are, so that their stamps meet
-        self._report_divider = max((o.divider for o in self._outputs), default=1)
+        self._report_divider = math.lcm(*(o.divider for o in self._outputs))
         self._steps = 0  # since the start of the process; the clock counts these
         self._overruns = self._given_up_ns = 0
         self._rate = 0.0
@@ -173,11 +173,15 @@ class Loop:
                 self._wait_until(second_at)
                 deadline = time.monotonic_ns()
             now = time.monotonic_ns()
-            if now >= second_at and (self.failure or self._steps % self._report_divider == 0):
+            if now >= second_at and (self._outputs_meet() or now >= second_at + SECOND_NS):
                 elapsed = now - second_at + SECOND_NS
                 self._rate = (self._steps - steps_at_second) * self.sim.h_ns / elapsed
                 second_at, steps_at_second = now + SECOND_NS, self._steps
                 self._second(self.sim.sample(), self.stamp_ns())
+
+    def _outputs_meet(self) -> bool:
+        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
+        return self.failure is not None or self._steps % self._report_divider == 0
 
     def _next_deadline(self, last: int, now: int) -> int:
         """When the next step is due: a fixed grid, so that a late step is caught up and no drift adds up."""
