@@ -207,7 +207,7 @@ def test_a_sourced_workspace_finds_its_own_files(workspace, source_copy, run):
 
 @pytest.mark.parametrize("workspace", ["copied"], indirect=True)
 def test_the_installed_node_runs_and_ends(workspace, run, tmp_path):
-    """From its own folder; uncompiled, for kernels are cached per place, and compiling takes longer than all of this."""
+    """From its own folder, uncompiled, as kernels are cached per place and compiling takes longer than this."""
     from domain_coordinator import domain_id
 
     program = workspace / "install" / "rbt_ros" / "lib" / "rbt_ros" / "rbt"
