@@ -21,7 +21,7 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     q, v, vdot = y[:nq], y[nq : nq + nv], ydot[nq : nq + nv]
     rates(model, q, v, ydot)
     set_out(model, q, v, work)
-    efforts(model, q, v, input, work)
+    efforts(model, q, v, input, t_ns, s, work)
     attraction(model, work)
-    loads(model, input, work)
+    loads(model, input, t_ns, s, work)
     solve_tree(model, work, vdot)

@@ -3,6 +3,7 @@
 import math
 
 from rbt_ros.core.jit import kernel
+from rbt_ros.core.signals import signal_value
 from rbt_ros.core.types import (
     ATTRACTION,
     ATTRACTOR,
@@ -10,6 +11,7 @@ from rbt_ros.core.types import (
     COULOMB,
     CREEP,
     DAMPING,
+    DRIVES,
     GRAVITY,
     INERTIA,
     KIND,
@@ -18,6 +20,7 @@ from rbt_ros.core.types import (
     LOAD_FRAME,
     LOAD_MOMENT,
     LOAD_POINT,
+    LOAD_SIGNAL,
     MASS,
     NV,
     REST,
@@ -94,10 +97,14 @@ def springs(model, i, q, work):
 
 
 @kernel
-def efforts(model, q, v, input, work):
+def efforts(model, q, v, input, t_ns, s, work):
     """Fill column EFFORT of every freedom: inputs, friction, springs."""
     for j in range(model.freedom.shape[0]):
         work.freedom[j, EFFORT] = input.tau[j] + friction(model, j, v[j])
+    for k in range(input.signal.shape[0]):
+        j = input.signal[k, DRIVES]
+        if j >= 0:
+            work.freedom[j, EFFORT] += signal_value(input, k, t_ns, s)
     for i in range(model.tree.shape[0]):
         springs(model, i, q, work)
 
@@ -180,20 +187,24 @@ def gravity_potential(model, pose):
 
 
 @kernel
-def load_wrench(model, load, k, R_WB):
+def load_wrench(model, input, k, t_ns, s, R_WB):
     """Moment about the body's origin and force, world axes, of row k of Input.load."""
-    n, f = row3(load, k, LOAD_MOMENT), row3(load, k, LOAD_FORCE)
-    if load[k, LOAD_FRAME] != WORLD_AXES:
+    n, f = row3(input.load, k, LOAD_MOMENT), row3(input.load, k, LOAD_FORCE)
+    signal = int(input.load[k, LOAD_SIGNAL]) - 1
+    if signal >= 0:
+        gain = signal_value(input, signal, t_ns, s)
+        n, f = scale(gain, n), scale(gain, f)
+    if input.load[k, LOAD_FRAME] != WORLD_AXES:
         n, f = turn(R_WB, n), turn(R_WB, f)
-    i = int(load[k, LOAD_BODY])
-    p_BQ_W = turn(R_WB, add(row3(model.body, i, COM), row3(load, k, LOAD_POINT)))
+    i = int(input.load[k, LOAD_BODY])
+    p_BQ_W = turn(R_WB, add(row3(model.body, i, COM), row3(input.load, k, LOAD_POINT)))
     return add(n, cross(p_BQ_W, f)), f
 
 
 @kernel
-def loads(model, input, work):
+def loads(model, input, t_ns, s, work):
     """The external wrenches of Input.load."""
     for k in range(input.load.shape[0]):
         i = int(input.load[k, LOAD_BODY])
-        n, f = load_wrench(model, input.load, k, row9(work.body, i + 1, ROT))
+        n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
         take_off(i, work, n, f)

@@ -36,6 +36,11 @@ SEMI_IMPLICIT, RK4, DOP853 = 0, 1, 2
 A, B, C = dop853.A, dop853.B, dop853.C
 
 
+def stage_nodes(method):
+    """The different stage times of a method, in steps: where `signals.stage_samples` must sample."""
+    return {SEMI_IMPLICIT: [0.0], RK4: [0.0, 0.5, 1.0], DOP853: sorted({*C[: dop853.STAGES].tolist()})}[method]
+
+
 @kernel
 def copy(a, out):
     """out = a."""
@@ -160,12 +165,10 @@ def run(model, y, input, t_ns, h_ns, ticks, method, work):
 
 
 @routine
-def run_arrays(
-    tree, body, freedom, world, y, tau, load, t_ns, h_ns, ticks, method, work_body, work_freedom, work_stage
-):
+def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, t_ns, h_ns, ticks, method, rows, axes, stage):
     """`run` for a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7."""
-    model, work = Model(tree, body, freedom, world), Work(work_body, work_freedom, work_stage)
-    return run(model, y, Input(tau, load), t_ns, h_ns, ticks, method, work)
+    model, work = Model(tree, body, freedom, world), Work(rows, axes, stage)
+    return run(model, y, Input(tau, load, signal, data), t_ns, h_ns, ticks, method, work)
 
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):

@@ -63,8 +63,19 @@ LOAD_FRAME = 1  # axes of moment and force: BODY_AXES or WORLD_AXES
 LOAD_POINT = 2  # p_BcmQ_B [m], 3: where the force acts, from the CoM, in body axes
 LOAD_MOMENT = 5  # [N·m], 3
 LOAD_FORCE = 8  # [N], 3
-LOAD_COLUMNS = 11
+LOAD_SIGNAL = 11  # 0: constant; k: times the value of signal k - 1
+LOAD_COLUMNS = 12
 BODY_AXES, WORLD_AXES = 0.0, 1.0
+
+# columns of Input.signal; the laws are in `signals.py`
+LAW = 0  # SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC or STAGES
+DRIVES = 1  # the freedom to whose effort the value is added, -1: none (it drives loads)
+FROM, TO = 2, 3  # [ns] acts in the steps that start at FROM <= t < TO
+ORIGIN = 4  # [ns] where its own time starts
+DATA, COUNT = 5, 6  # where its numbers start in Input.data; of how many terms, knots or nodes
+SIGNAL_COLUMNS = 7
+SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES = 0, 1, 2, 3, 4, 5
+NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
 OK, NON_FINITE = 0, 1
@@ -88,10 +99,12 @@ class State(NamedTuple):
 
 
 class Input(NamedTuple):
-    """What acts during a call of `advance`, constant in its own axes."""
+    """What acts during a call of `advance`: constants, and signals that are evaluated at every stage of a step."""
 
     tau: np.ndarray  # (nv,) effort of each freedom [N·m, N]
-    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches on bodies
+    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches on bodies, constant in their own axes or times a signal
+    signal: np.ndarray = NO_SIGNAL  # (s, SIGNAL_COLUMNS) int64: functions of time
+    data: np.ndarray = NO_DATA  # the numbers of all signals
 
 
 class Status(NamedTuple):

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.errors import MessageError, SolveError
+from rbt_ros.model.inputs import Latched, WrenchCommand
 from rbt_ros.results import Sample
-from rbt_ros.sim import Latched, Simulation, WrenchCommand
+from rbt_ros.sim import Simulation
 
 LATENESS_KEPT = 10_000  # wake-ups over which the percentiles are told: the last 10 s at 1 kHz
 MOST_LAG_NS = 5_000_000_000  # behind by more than this, the lag is given up and reported (a machine that slept)
@@ -217,13 +218,13 @@ class Loop:
                 self.counters.stale += 1
                 held = command.hold_ns * 1e-9
                 self._fault(
-                    f"wrench on '{command.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s."
+                    f"wrench on '{command.wrench.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s."
                 )
                 continue
             if -age > SECOND_NS:
                 self.counters.ahead += 1
                 self._fault(
-                    f"wrench on '{command.body}' is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; "
+                    f"wrench on '{command.wrench.body}' is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; "
                     "set use_sim_time on its sender."
                 )
             try:

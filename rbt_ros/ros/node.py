@@ -19,12 +19,13 @@ from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
 from rbt_ros.errors import MessageError, RbtError, ScenarioError
+from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
 from rbt_ros.ros.convert import fill, message_class, shortened, stamp_of, wrench_command
 from rbt_ros.ros.loop import SECOND_NS, Loop, LoopStatistics, Output
 from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
-from rbt_ros.sim import Latched, Simulation
+from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
 CLOCK_SEARCH_NS = SECOND_NS // 2  # discovery on one machine takes a tenth of this
@@ -122,9 +123,9 @@ class SimulatorNode(Node):
         return every_tick, outputs
 
     def _on_latched(self, latched: Latched, stamp: int) -> None:
-        command = latched.command
-        frame = self._prefix + ("world" if command.frame == "world" else command.body)
-        self._latched[command.body](topics.wrench_fields(stamp, frame, command.force, command.moment))
+        wrench = latched.wrench
+        frame = self._prefix + ("world" if wrench.frame == "world" else wrench.body)
+        self._latched[wrench.body](topics.wrench_fields(stamp, frame, wrench.force, wrench.moment))
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
         kept, s = sample.conservation, self.loop.statistics()

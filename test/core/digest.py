@@ -7,6 +7,8 @@ from trees import ALL_KINDS, no_input, random_state, random_tree
 
 from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
+from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
+from rbt_ros.core.types import CUBIC
 from rbt_ros.core.work import workspace
 
 
@@ -15,7 +17,12 @@ def digest():
     for seed in range(2):
         rng = np.random.default_rng(seed)
         model = random_tree(rng, 7, ALL_KINDS, gravity=(0.5, 0, -9.81))
-        input = no_input(model)
+        laws = [
+            (sines(0.1, [(1.0, 30.0, 0.2)]), 0, 0, FOR_EVER, 0),
+            (table([0, 1_500_000, 4_000_000], [0.0, 1.0, 3.0], CUBIC), 1, 0, FOR_EVER, 0),
+        ]
+        rows, data = signal_arrays(laws)
+        input = no_input(model)._replace(signal=rows, data=data)
         input.tau[:] = rng.uniform(-1, 1, len(input.tau))
         y, work = np.concatenate(random_state(rng, model)), workspace(model)
         for method in (SEMI_IMPLICIT, RK4, DOP853):
