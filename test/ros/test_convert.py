@@ -154,7 +154,7 @@ def test_the_frame_of_a_wrench_is_the_body_or_the_world_or_refused(frame, axes):
             wrench_command(wrench(frame), robot, "cubesat", prefix="", at="com", hold_ns=5)
         return
     command = wrench_command(wrench(frame), robot, "cubesat", prefix="", at="com", hold_ns=5)
-    assert command == ("cubesat", (1.0, 0.1, -1e-9), (4.0, 5.0, 6.0), axes, "com", 5)
+    assert command == (("cubesat", (1.0, 0.1, -1e-9), (4.0, 5.0, 6.0), axes, "com"), 5)
 
 
 def test_the_frames_of_a_wrench_bear_the_prefix():
