@@ -160,7 +160,7 @@ def test_the_frame_of_a_wrench_is_the_body_or_the_world_or_refused(frame, axes):
 def test_the_frames_of_a_wrench_bear_the_prefix():
     robot = rbt.load("cubesat").robot
     for frame, axes in (("a/world", "world"), ("a/cubesat", "body"), ("", "body")):
-        assert wrench_command(wrench(frame), robot, "cubesat", prefix="a/", at="com", hold_ns=5).frame == axes
+        assert wrench_command(wrench(frame), robot, "cubesat", prefix="a/", at="com", hold_ns=5).wrench.frame == axes
     with pytest.raises(MessageError, match="use 'a/world', 'a/cubesat' or empty"):
         wrench_command(wrench("world"), robot, "cubesat", prefix="a/", at="com", hold_ns=5)
 
