@@ -292,6 +292,12 @@ def module_ros(watch, tmp_path_factory, kernel_cache):
         yield ros
 
 
+@pytest.fixture(scope="session")
+def programs() -> dict[str, tuple[str, ...]]:
+    """Both executables, run from wherever the package is: installed or a source tree."""
+    return {"rbt": RBT, "rbt_simulator": SIMULATOR}
+
+
 @pytest.fixture
 def tumbler(tmp_path) -> Path:
     """A body with nothing special about it: CoM off the origin, full inertia tensor, flying, tumbling, gravity."""
