@@ -9,14 +9,9 @@ from rbt_ros.ros.parameters import parameter_table
 TABLE = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def node(module_ros):
     return module_ros.start()
-
-
-@pytest.fixture
-def peer(module_ros, node):
-    return module_ros.peer()
 
 
 def value_of(peer, name: str):
@@ -120,7 +115,7 @@ def test_a_wrong_override_ends_the_start_with_one_sentence(ros, setting, words):
     [
         ("nowhere", ["'nowhere' is neither a YAML file nor a scenario of the package (cubesat)"]),
         ("missing.yaml", ["there is no file missing.yaml"]),
-        ("5", ["scenario", "5"]),
+        ("5", ["parameter scenario", "INTEGER"]),
     ],
 )
 def test_a_wrong_scenario_ends_the_executable_with_one_sentence(ros, programs, scenario, words):

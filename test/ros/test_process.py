@@ -86,8 +86,9 @@ def test_a_clock_of_somebody_else_is_respected(ros):
 def test_malformed_ros_arguments_end_it_with_one_sentence(ros):
     child = ros.start("cubesat", "--ros-args", "-p", "mode")
     assert child.wait() == 1
-    (line,) = child.stderr.strip().splitlines()
-    assert line.startswith("rbt: ") and "mode" in line
+    said_by_rcl, line = child.stderr.strip().splitlines()
+    assert "[rcl]" in said_by_rcl
+    assert line.startswith("rbt: ROS refuses the command line") and "'-p mode'" in line
 
 
 def test_a_scenario_that_breaks_is_an_error_in_diagnostics_and_no_crash(ros, tmp_path):

@@ -24,11 +24,6 @@ def node(module_ros):
     return module_ros.start(frame_prefix="sat/")
 
 
-@pytest.fixture
-def peer(module_ros):
-    return module_ros.peer()
-
-
 def clock_of(message: Clock) -> int:
     return message.clock.sec * 1_000_000_000 + message.clock.nanosec
 
