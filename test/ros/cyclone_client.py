@@ -19,7 +19,8 @@ from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
 CONFIG = """<CycloneDDS><Domain id="any">
-<General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces><AllowMulticast>spdp</AllowMulticast></General>
+<General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces>
+<AllowMulticast>spdp</AllowMulticast></General>
 <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>60</MaxAutoParticipantIndex>
 <Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>"""
 DEADLINE = 30  # [s]

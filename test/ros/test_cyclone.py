@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
 
 import rbt_ros as rbt
 from rbt_ros.ros.convert import stamp_of
@@ -21,8 +20,7 @@ def test_a_cyclone_client_reads_tf_odom_and_joint_states_and_pushes(ros):
     """In a process of its own: both vendors' libraries never meet. What it read is computed again here, to the bit."""
     child = ros.start()
     peer = ros.peer()
-    log = peer.listen(WrenchStamped, "/rbt_simulator/latched/wrench/cubesat")
-    peer.until(lambda: peer.node.count_publishers("/rbt_simulator/latched/wrench/cubesat"), "the command log", child)
+    _, log = peer.commander("wrench/cubesat", "/rbt_simulator/latched/wrench/cubesat", child)
     client = ros.run(sys.executable, Path(__file__).with_name("cyclone_client.py"), ros.domain)
     peer.until(lambda: log, "the wrench of the Cyclone client", child)
     assert client.wait() == 0, client.stderr

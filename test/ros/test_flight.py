@@ -142,11 +142,8 @@ def test_a_force_pulse_changes_the_momentum_by_the_impulse_booked(ros):
     child = ros.start(wrench_hold=0.02, realtime_factor=0.1, outputs__odom=1000.0)
     peer = ros.peer()
     odom = peer.listen(Odometry, "odom")
-    log = peer.listen(WrenchStamped, "/rbt_simulator/latched/wrench/cubesat")
-    push = peer.publisher(WrenchStamped, "wrench/cubesat")
-    peer.until(
-        lambda: len(odom) > 5 and peer.node.count_publishers("/rbt_simulator/latched/wrench/cubesat"), "odom", child
-    )
+    push, log = peer.commander("wrench/cubesat", "/rbt_simulator/latched/wrench/cubesat", child)
+    peer.until(lambda: len(odom) > 5, "odom", child)
     force = np.array([1.0, 2.0, -3.0])
     push.publish(wrench("world", tuple(force)))
     peer.until(lambda: log, "the command in the log", child)

@@ -152,11 +152,12 @@ def test_a_namespace_holds_everything_but_clock_tf_and_diagnostics(ros):
     child = ros.start(remap=["__ns:=/fleet/a", "__node:=sat"])
     peer = ros.peer()
     diagnostics, odom = peer.diagnostics(), peer.listen(Odometry, "/fleet/a/odom")
-    log = peer.listen(WrenchStamped, "/fleet/a/sat/latched/wrench/cubesat")
-    push = peer.publisher(WrenchStamped, "/fleet/a/wrench")
+    push, log = peer.commander("/fleet/a/wrench", "/fleet/a/sat/latched/wrench/cubesat", child)
     report = diagnostics.next(child)
     assert [s.name for s in report.status] == [f"fleet/a/sat: {part}" for part in ("conservation", "loop", "commands")]
-    push.publish(WrenchStamped())
+    message = WrenchStamped()
+    message.wrench.force.x = 1.0
+    push.publish(message)
     peer.until(lambda: odom and log, "odom and log in the namespace", child)
     names = {name for name, _ in peer.node.get_topic_names_and_types()}
     assert {"/clock", "/tf", "/tf_static", "/fleet/a/joint_states", "/fleet/a/robot_description"} <= names
