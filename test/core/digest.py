@@ -5,11 +5,13 @@ import hashlib
 import numpy as np
 from trees import ALL_KINDS, no_input, random_state, random_tree
 
+from rbt_ros.core.graph import matrices
 from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
 from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
 from rbt_ros.core.types import CUBIC
 from rbt_ros.core.work import workspace
+from rbt_ros.core.zxz import run
 
 
 def digest():
@@ -31,6 +33,10 @@ def digest():
         pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
         observe(model, y, work, pose, twist, summary)
         total.update(pose.tobytes() + twist.tobytes() + summary.tobytes())
+        x, angles = matrices(model), rng.uniform(-2, 2, 2 * model.freedom.shape[0])
+        assert run(model, y, input, 1e-3, 1, False, work, x)[0] == 0
+        assert run(model, angles, input, 1e-3, 1, True, work, x)[0] == 0
+        total.update(y.tobytes() + angles.tobytes())
     return total.hexdigest()
 
 
