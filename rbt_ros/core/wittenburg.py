@@ -218,8 +218,8 @@ def add_dyad(K, m, a, b):
 
 # ------------------------------------------------------------------------------------------- forces
 @routine
-def applied(model, input, x):
-    """Fill F and M: gravity, attraction, loads."""
+def applied(model, input, t_ns, s, x):
+    """Fill F and M: gravity, attraction, loads at s [s] after t_ns."""
     mu = model.world[ATTRACTION]
     for i in range(model.tree.shape[0]):
         m = model.body[i, MASS]
@@ -232,7 +232,7 @@ def applied(model, input, x):
         put3(x.M, i, 0, M)
     for l in range(input.load.shape[0]):
         i = int(input.load[l, LOAD_BODY])
-        n, F = load_wrench(model, input.load, l, row9(x.R, i, 0))
+        n, F = load_wrench(model, input, l, t_ns, s, row9(x.R, i, 0))
         n = add(n, cross(at(x.c, i, i), F))  # it came about the hinge point, which lies at c_ii from the CoM
         put3(x.F, i, 0, add(row3(x.F, i, 0), F))
         put3(x.M, i, 0, add(row3(x.M, i, 0), n))
@@ -323,11 +323,11 @@ def right_side(model, x):
 
 
 @routine
-def solve(model, v, input, x, vdot):
+def solve(model, v, input, t_ns, s, x, vdot):
     """q̈ (nv,) when quat to c, p, k, ϕ and Y are filled."""
     velocities(model, v, x)
     augmented_bodies(model, x)
-    applied(model, input, x)
+    applied(model, input, t_ns, s, x)
     turning_moments(model, x)
     left_side(model, x)
     right_side(model, x)
@@ -335,20 +335,20 @@ def solve(model, v, input, x, vdot):
 
 
 @routine
-def forward_dynamics(model, q, v, input, work, x, vdot):
-    """Fill vdot (nv,) at q, v under `input`: the same numbers as the articulated bodies give. x: of `matrices`."""
+def forward_dynamics(model, q, v, input, t_ns, s, work, x, vdot):
+    """Fill vdot (nv,) at q, v, s [s] after t_ns, under `input`: what the articulated bodies give too. x: `matrices`."""
     hinge_vectors(model, q, x)
     freedoms(model, v, x)
-    efforts(model, q, v, input, work)
+    efforts(model, q, v, input, t_ns, s, work)
     for l in range(v.shape[0]):
         x.Y[l] = work.freedom[l, EFFORT]
-    solve(model, v, input, x, vdot)
+    solve(model, v, input, t_ns, s, x, vdot)
 
 
 @routine
-def derivative(model, y, input, work, x, ydot):
-    """Fill ydot = [q̇, v̇] at y = [q, v] under `input`."""
+def derivative(model, y, input, t_ns, s, work, x, ydot):
+    """Fill ydot = [q̇, v̇] at y = [q, v], s [s] after t_ns, under `input`."""
     nq, nv = y.shape[0] - model.freedom.shape[0], model.freedom.shape[0]
     q, v, vdot = y[:nq], y[nq : nq + nv], ydot[nq : nq + nv]
     rates(model, q, v, ydot)
-    forward_dynamics(model, q, v, input, work, x, vdot)
+    forward_dynamics(model, q, v, input, t_ns, s, work, x, vdot)

@@ -10,7 +10,7 @@ it the rates are large and cost accuracy. That is why the engine itself uses qua
 
 from rbt_ros.core import dop853
 from rbt_ros.core.forces import efforts
-from rbt_ros.core.integrate import all_finite, combine, copy
+from rbt_ros.core.integrate import all_finite, copy, weighted_sum
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.types import KIND, NON_FINITE, NQ, NV, OK, JointKind, Q, V
 from rbt_ros.core.vec import (
@@ -29,7 +29,7 @@ from rbt_ros.core.vec import (
 from rbt_ros.core.wittenburg import derivative, freedoms, hinge_vectors, solve, successive_turns
 from rbt_ros.core.work import EFFORT, GOOD_ROW, STAGE_ROW
 
-A, B = dop853.A, dop853.B
+A, B, C = dop853.A, dop853.B, dop853.C
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -89,44 +89,56 @@ def zxz_freedoms(model, angles, rates, x):
 
 
 @routine
-def zxz_accelerations(model, angles, rates, input, work, x, accel):
-    """Fill accel (nv,): q̈ of the Euler angles and of all other freedoms, under `input`."""
+def zxz_accelerations(model, angles, rates, input, t_ns, s, work, x, accel):
+    """Fill accel (nv,): q̈ of the Euler angles and of all other freedoms, s [s] after t_ns, under `input`."""
     engine_state(model, angles, rates, x.q, x.v)
     hinge_vectors(model, x.q, x)
     freedoms(model, x.v, x)
-    efforts(model, x.q, x.v, input, work)
+    efforts(model, x.q, x.v, input, t_ns, s, work)
     for l in range(rates.shape[0]):
         x.Y[l] = work.freedom[l, EFFORT]
     zxz_freedoms(model, angles, rates, x)
-    solve(model, rates, input, x, accel)
+    solve(model, rates, input, t_ns, s, x, accel)
 
 
 @kernel
-def slope(model, y, input, zxz, work, x, ydot):
+def slope(model, y, input, t_ns, s, zxz, work, x, ydot):
     """Fill ydot at y: [angles, rates] if `zxz`, else the engine's [q, v]."""
     if zxz:
         nv = model.freedom.shape[0]
         copy(y[nv:], ydot[:nv])
-        zxz_accelerations(model, y[:nv], y[nv:], input, work, x, ydot[nv:])
+        zxz_accelerations(model, y[:nv], y[nv:], input, t_ns, s, work, x, ydot[nv:])
     else:
-        derivative(model, y, input, work, x, ydot)
+        derivative(model, y, input, t_ns, s, work, x, ydot)
 
 
 @routine
-def run(model, y, input, h, ticks, zxz, work, x):
-    """(code, tick) after `ticks` steps of h [s] by DOP853, y in place; on a failure y is the last good.
+def run(model, y, input, t_ns, h_ns, ticks, zxz, work, x):
+    """(code, tick) after `ticks` steps of h_ns [ns] from t_ns by DOP853, y in place; on a failure y is the last good.
 
-    The formulation and the coordinates are Wittenburg's, the integrator is the engine's. The input is constant.
+    The integrator is the engine's; formulation and coordinates are Wittenburg's. A quaternion is not put back on the
+    unit sphere: its norm drifts by round-off only, and the attitude does not depend on it.
     """
-    size = y.shape[0]
-    stage, good = work.stage[:, :size], work.stage[GOOD_ROW, :size]
+    size, h = y.shape[0], h_ns * 1e-9
+    stage = work.stage[:, :size]
+    good, place = stage[GOOD_ROW], stage[STAGE_ROW]
     for tick in range(ticks):
         copy(y, good)
         for j in range(dop853.STAGES):
-            combine(y, stage, A[j], j, h, stage[STAGE_ROW])
-            slope(model, stage[STAGE_ROW], input, zxz, work, x, stage[j])
-        combine(y, stage, B, dop853.STAGES, h, y)
+            weighted_sum(stage, A[j], j, place)
+            shift(good, place, h)
+            slope(model, place, input, t_ns, C[j] * h, zxz, work, x, stage[j])
+        weighted_sum(stage, B, dop853.STAGES, y)
+        shift(good, y, h)
         if not all_finite(y):
             copy(good, y)
             return NON_FINITE, tick
+        t_ns += h_ns
     return OK, ticks
+
+
+@kernel
+def shift(y, k, h):
+    """k becomes y + h k."""
+    for c in range(y.shape[0]):
+        k[c] = y[c] + h * k[c]
