@@ -3,6 +3,7 @@
 The executor only parses and posts; nothing here waits on a lock held by it, and nothing waits on simulated time.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -91,8 +92,7 @@ class Loop:
         self._every_tick, self._outputs = every_tick, tuple(outputs)
         self._on_latched, self._on_fault, self._second = on_latched, on_fault, second
         self._paced, self._factor = paced, factor
-        # the report of each second is made where the other outputs are, so that their stamps meet
-        self._report_divider = max((o.divider for o in self._outputs), default=1)
+        self._report_divider = math.lcm(*(o.divider for o in self._outputs))
         self._steps = 0  # since the start of the process; the clock counts these
         self._overruns = self._given_up_ns = self._elapsed_ns = 0
         self._rate = 0.0
@@ -183,12 +183,16 @@ class Loop:
                 self._wait_until(second_at)
                 deadline = time.monotonic_ns()
             now = time.monotonic_ns()
-            if now >= second_at and (self.failure or self._steps % self._report_divider == 0):
+            if now >= second_at and (self._outputs_meet() or now >= second_at + SECOND_NS):
                 elapsed = now - second_at + SECOND_NS
                 self._elapsed_ns = now - started
                 self._rate = (self._steps - steps_at_second) * self.sim.h_ns / elapsed
                 second_at, steps_at_second = now + SECOND_NS, self._steps
                 self._second(self.sim.sample(), self.stamp_ns())
+
+    def _outputs_meet(self) -> bool:
+        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
+        return self.failure is not None or self._steps % self._report_divider == 0
 
     def _next_deadline(self, last: int, now: int) -> int:
         """When the next step is due: a fixed grid, so that a late step is caught up and no drift adds up."""
@@ -246,15 +250,7 @@ class Loop:
         if self._paced:
             self._late_max_ns = max(self._late_max_ns, late)
             self._overruns += late > self.sim.h_ns / self._factor
-        try:
-            self.sim.advance(1)
-        except SolveError as err:
-            if self.sim.drop_commands():
-                self.counters.cancelled += 1
-                self._fault(f"the commands that act were cancelled: {err}")
-                return
-            self.failure = str(err)
-            self._fault(f"the simulation stands still: {err}")
+        if not self._advanced():
             return
         self._steps += 1
         stamp = self.stamp_ns()
@@ -264,6 +260,20 @@ class Loop:
             sample = self.sim.sample()
             for output in due:
                 output.publish(sample, stamp)
+
+    def _advanced(self) -> bool:
+        """Take one step; without the commands that act, where they would break the state. False: it is broken."""
+        try:
+            self.sim.advance(1)
+        except SolveError as err:
+            if self.sim.drop_commands():
+                self.counters.cancelled += 1
+                self._fault(f"the commands that act were cancelled: {err}")
+                return self._advanced()
+            self.failure = str(err)
+            self._fault(f"the simulation stands still: {err}")
+            return False
+        return True
 
     def _publish_all(self) -> None:
         """The start, t = 0, on every output."""

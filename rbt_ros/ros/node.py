@@ -11,6 +11,8 @@ from typing import Any
 
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -42,7 +44,10 @@ class SimulatorNode(Node):
 
     def __init__(self, scenario: Scenario | None = None):
         super().__init__(NAME)
-        name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
+        try:
+            name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
+        except InvalidParameterTypeException as err:
+            raise ScenarioError(f"parameter scenario is refused: {SCENARIO.description}. ({err})") from err
         self.scenario = scenario or read_scenario(name)
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
@@ -231,7 +236,10 @@ def spin(
     watch: called twice a second, for a line of status.
     """
     stop = _StopRequest()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    except (RCLError, UnknownROSArgsError) as err:
+        raise ScenarioError(f"ROS refuses the command line: {err}") from err
     node = None
     try:
         node = SimulatorNode(scenario)

@@ -26,7 +26,14 @@ def test_version_and_licence_are_the_same_everywhere(root):
     assert package.findtext("name") == "rbt_ros"
     assert package.findtext("version") == rbt_ros.__version__
     assert package.findtext("license") == "Apache-2.0"
-    assert f"\n{rbt_ros.__version__} (" in (root / "CHANGELOG.rst").read_text(encoding="utf-8")
+
+
+def test_the_changelog_has_the_headings_that_ros_tools_read(root):
+    """REP 132: what is not released comes first, as Forthcoming; each release has a number and a date."""
+    text = (root / "CHANGELOG.rst").read_text(encoding="utf-8")
+    headings = re.findall(r"^(.+)\n-+$", text, re.M)
+    released = headings[1:] if headings[0] == "Forthcoming" else headings
+    assert [each for each in released if not re.fullmatch(r"\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)", each)] == []
 
 
 def test_every_ros_package_that_we_import_is_declared(root):
@@ -207,7 +214,7 @@ def test_a_sourced_workspace_finds_its_own_files(workspace, source_copy, run):
 
 @pytest.mark.parametrize("workspace", ["copied"], indirect=True)
 def test_the_installed_node_runs_and_ends(workspace, run, tmp_path):
-    """From its own folder; uncompiled, for kernels are cached per place, and compiling takes longer than all of this."""
+    """From its own folder; uncompiled, because the kernel cache of another folder does not serve this one."""
     from domain_coordinator import domain_id
 
     program = workspace / "install" / "rbt_ros" / "lib" / "rbt_ros" / "rbt"
