@@ -169,7 +169,8 @@ def test_a_wrench_goes_to_the_log_and_back_unchanged():
     robot = rbt.load("cubesat").robot
     for frame in ("world", "cubesat"):
         command = wrench_command(wrench(frame), robot, "cubesat", prefix="", at="com", hold_ns=5)
-        logged = fill(WrenchStamped(), topics.wrench_fields(STAMP, frame, command.force, command.moment))
+        force, moment = command.wrench.force, command.wrench.moment
+        logged = fill(WrenchStamped(), topics.wrench_fields(STAMP, frame, force, moment))
         assert logged == wrench(frame)
         assert wrench_command(logged, robot, "cubesat", prefix="", at="com", hold_ns=5) == command
 

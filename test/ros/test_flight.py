@@ -63,7 +63,7 @@ def offline(scenario, tick: int, step: float | None = None):
 def halved(scenario, step: float) -> rbt.Simulation:
     loaded = rbt.load(str(scenario))
     sim = rbt.Simulation(loaded.robot, gravity=loaded.gravity, step=step)
-    for name, start in loaded.start.items():
+    for name, start in loaded.start_bodies.items():
         sim.set_body(name, **vars(start))
     return sim
 

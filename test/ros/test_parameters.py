@@ -113,7 +113,7 @@ def test_a_wrong_override_ends_the_start_with_one_sentence(ros, setting, words):
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [
-        ("nowhere", ["'nowhere' is neither a YAML file nor a scenario of the package (cubesat)"]),
+        ("nowhere", ["'nowhere' is neither a YAML file nor a scenario of the package (cubesat"]),
         ("missing.yaml", ["there is no file missing.yaml"]),
         ("5", ["parameter scenario", "INTEGER"]),
     ],
