@@ -111,8 +111,8 @@ class SimulatorNode(Node):
             others = [other for other in others if (other.node_name, other.node_namespace) != mine] or others[1:]
         if others and others[0].node_name != UNKNOWN_NODE:
             raise ScenarioError(
-                f"/clock is published already, by node '{others[0].node_name}'. Start this node with publish_clock:=false, or in "
-                "another domain (ROS_DOMAIN_ID)."
+                f"/clock is published already, by node '{others[0].node_name}'. Start this node with "
+                "publish_clock:=false, or in another domain (ROS_DOMAIN_ID)."
             )
 
     # out
