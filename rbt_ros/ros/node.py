@@ -20,7 +20,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
-from rbt_ros.errors import MessageError, RbtError, ScenarioError
+from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
@@ -304,11 +304,3 @@ class _StopRequest:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
-
-
-def main() -> None:
-    """Entry point `rbt_simulator`: `ros2 run rbt_ros rbt_simulator --ros-args -p scenario:=cubesat`."""
-    try:
-        sys.exit(spin(args=sys.argv))
-    except RbtError as err:
-        sys.exit(f"rbt_simulator: {err}")
