@@ -30,7 +30,8 @@ def main() -> None:
     except RbtError as err:
         sys.exit(f"rbt: {err}")
     except KeyboardInterrupt:
-        sys.exit(130)
+        # a node ends by Ctrl-C, also while it still loads; other verbs are broken off
+        sys.exit(0 if arguments.verb == "node" else 130)
     except BrokenPipeError:  # `rbt info x | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -125,8 +126,6 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
     line = StatusLine()
     try:
         return node.spin(scenario, [sys.argv[0], *rest], arguments.duration, watch=line.show)
-    except KeyboardInterrupt:
-        return 0  # while it still loaded: as clean an end as later
     finally:
         line.close()
 
