@@ -266,3 +266,22 @@ def qunit(a):
     n2 = add(add(square(a[0]), square(a[1])), add(square(a[2]), square(a[3])))
     s = div(ONE, sqrt(n2))
     return (mul(s, a[0]), mul(s, a[1]), mul(s, a[2]), mul(s, a[3]))
+
+
+@kernel
+def quat_of_columns(x, y, z):
+    """q_AB of the rotation matrix R_AB with the columns x, y, z: that column of 4 q qᵀ whose diagonal is largest."""
+    ww = add(add(ONE, x[0]), add(y[1], z[2]))
+    xx = sub(add(ONE, x[0]), add(y[1], z[2]))
+    yy = sub(add(ONE, y[1]), add(x[0], z[2]))
+    zz = sub(add(ONE, z[2]), add(x[0], y[1]))
+    wx, wy, wz = sub(y[2], z[1]), sub(z[0], x[2]), sub(x[1], y[0])
+    xy, xz, yz = add(x[1], y[0]), add(x[2], z[0]), add(y[2], z[1])
+    largest = max(max(ww[0], xx[0]), max(yy[0], zz[0]))
+    if ww[0] == largest:
+        return qunit((ww, wx, wy, wz))
+    if xx[0] == largest:
+        return qunit((wx, xx, xy, xz))
+    if yy[0] == largest:
+        return qunit((wy, xy, yy, yz))
+    return qunit((wz, xz, yz, zz))
