@@ -9,7 +9,7 @@ help:
 	@echo 'make bench [ONLY=key,...]  timings, beside other engines'
 	@echo 'make docs                  where the documentation is'
 	@echo 'make clean                 remove the private environments and everything built'
-	@echo 'Set-up happens by itself, in .venv (bench: .venv-bench). PYTHON=python3.12 chooses another Python.'
+	@echo 'Set-up happens by itself, in .venv (bench: .venv-bench). PYTHON=python3.12 (each time) chooses another Python.'
 
 demo:
 	$(BOOTSTRAP) demo $(if $(DURATION),--duration $(DURATION)) $(ARGS)

@@ -1,6 +1,6 @@
 """What `make` does: sets up a private environment, once, and runs one of our programs in it. Standard library only.
 
-    python3 bootstrap.py demo [arguments of `rbt demo`]     .venv
+    python3 bootstrap.py demo [arguments of `rbt node`]     .venv
     python3 bootstrap.py test [arguments of pytest]         .venv, with the development tools
     python3 bootstrap.py soak [arguments of pytest]         the same
     python3 bootstrap.py bench                              .venv-bench, with other engines to compare with
@@ -270,6 +270,8 @@ class Environment:
         self.machine = machine
         self.python = folder / "bin" / "python"
         self.environ = private_environment(os.environ, machine.ros_distro)
+        self.ros_extras = [] if machine.ros_distro else ["ros"]
+        self.venv_options = ["--system-site-packages"] if machine.ros_distro else []
 
     def set_up(self) -> None:
         with locked(self.folder):
@@ -279,24 +281,24 @@ class Environment:
 
     def stages(self) -> list[Stage]:
         distro = self.machine.ros_distro
-        base = [] if distro else ["ros"]
         ros = f"ROS 2 {distro} of this shell" if distro else "ROS 2 Jazzy wheels"
         tools = [line for name in TOOLS for line in read_pins("\n".join(self.pins))[name]]
         venv = (platform.python_version(), sys.base_prefix, self.folder, distro, tools)
         generator = (ROOT / "rbt_ros" / "setup_ros.py").read_text(encoding="utf-8")
         stages = [
             Stage(f"Python {platform.python_version()} in {self.folder.name}", venv, self._venv, afresh=True),
-            Stage(f"{ros}, rbt_ros and what it needs", (self.pins, our_metadata()), lambda: self._install(base)),
+            Stage(
+                f"{ros}, rbt_ros and what it needs", (self.pins, our_metadata()), lambda: self._install(self.ros_extras)
+            ),
             Stage("tf2_msgs", (generator,), self._tf2_msgs),
         ]
         if self.extras:
             names = ", ".join(self.extras)
-            stages.append(Stage(f"extras {names}", (), lambda: self._install([*base, *self.extras])))
+            stages.append(Stage(f"extras {names}", (), lambda: self._install([*self.ros_extras, *self.extras])))
         return stages
 
     def _venv(self) -> str:
-        options = ["--system-site-packages"] if self.machine.ros_distro else []
-        self._log([sys.executable, "-m", "venv", *options, self.folder], "creating the virtual environment")
+        self._log([sys.executable, "-m", "venv", *self.venv_options, self.folder], "creating the virtual environment")
         self._pip(*TOOLS)
         return "made"
 
@@ -325,7 +327,8 @@ class Environment:
             print("$", *command, file=file, flush=True)
             begin = file.tell()
             environ = {**self.environ, **(extra or {})}
-            status = subprocess.call(list(map(str, command)), stdout=file, stderr=file, env=environ, cwd=ROOT)
+            words = list(map(str, command))
+            status = subprocess.call(words, stdout=file, stderr=file, env=environ, cwd=ROOT, preexec_fn=end_with_us)
         with log.open(encoding="utf-8", errors="replace") as file:
             file.seek(begin)
             output = file.read()
@@ -348,10 +351,10 @@ def environment(target: str, extras: Sequence[str] = ()) -> Environment:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """`rbt demo` until it ends or Ctrl-C."""
+    """The tumbling CubeSat on ROS 2 topics, until it ends or Ctrl-C."""
     place = environment("demo")
     place.set_up()
-    return in_foreground([place.folder / "bin" / "rbt", "demo", *arguments], place.environ)
+    return in_foreground([place.folder / "bin" / "rbt", "node", "cubesat", *arguments], place.environ)
 
 
 def bench(arguments: Sequence[str]) -> int:
@@ -361,7 +364,7 @@ def bench(arguments: Sequence[str]) -> int:
         raise Failure(f"there is no {script} to run")
     place = environment("bench")
     place.set_up()
-    return subprocess.call([place.python, script, *arguments], env=place.environ, cwd=ROOT)
+    return in_foreground([place.python, script, *arguments], place.environ)
 
 
 def test(arguments: Sequence[str]) -> int:
@@ -379,7 +382,10 @@ def test(arguments: Sequence[str]) -> int:
         say(words)
         name, *options = words.split()
         command = [place.folder / "bin" / name, *options, *(arguments if name == "pytest" else ())]
-        if subprocess.call(command, env=place.environ, cwd=ROOT) != 0:
+        status = in_foreground(command, place.environ)
+        if status == 128 + signal.SIGINT:
+            raise KeyboardInterrupt
+        if status != 0:
             failed.append(words)
     say(f"failed: {'; '.join(failed)}" if failed else "all checks passed")
     return 1 if failed else 0
@@ -389,7 +395,7 @@ def soak(arguments: Sequence[str]) -> int:
     """The long tests."""
     place = environment("soak", ("dev", "view", "plot", "mesh"))
     place.set_up()
-    return subprocess.call([place.folder / "bin" / "pytest", "-m", "soak", *arguments], env=place.environ, cwd=ROOT)
+    return in_foreground([place.folder / "bin" / "pytest", "-m", "soak", *arguments], place.environ)
 
 
 def env(extras: Sequence[str]) -> int:
@@ -399,35 +405,46 @@ def env(extras: Sequence[str]) -> int:
 
 
 def in_foreground(command: Sequence, environ: Mapping[str, str]) -> int:
-    """Run a program that Ctrl-C ends, as a process group of its own in front of the terminal; its exit status.
+    """Run a program in the source tree, as a process group of its own in front of the terminal; its exit status.
 
-    Then Ctrl-C reaches the program alone: `make`, which waits for us, has nothing to report. Signals sent to us are
-    passed on, and the program does not outlive us.
+    Then Ctrl-C reaches the program alone: it ends as it likes, and `make`, which waits for us, has nothing to report.
+    Signals sent to us are passed on, and the program does not outlive us.
     """
     terminal = controlling_terminal()
+    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def in_child() -> None:
         os.setpgid(0, 0)
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        end_with_us()
         if terminal is not None:
             take_terminal(terminal, os.getpid())
             signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z would leave make waiting in front of nobody
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ours)
 
-    child = subprocess.Popen(list(map(str, command)), env=environ, preexec_fn=in_child)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda received, _: child.send_signal(received))
+    signal.pthread_sigmask(signal.SIG_BLOCK, ours)  # none is lost between the start and the handlers
+    child = subprocess.Popen(list(map(str, command)), env=environ, cwd=ROOT, preexec_fn=in_child)
+    before = [signal.signal(number, lambda received, _: child.send_signal(received)) for number in ours]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ours)
     status = child.wait()
+    for number, handler in zip(ours, before, strict=True):
+        signal.signal(number, handler)
     if terminal is not None:
         take_terminal(terminal, os.getpgrp())
+        os.close(terminal)
     return status if status >= 0 else 128 - status
+
+
+def end_with_us() -> None:
+    """In a child, before it starts: it ends when we do. No orphan installs into what the next run wipes."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 def controlling_terminal() -> int | None:
     """A handle of the terminal that we are in front of, else None."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR)
-    except OSError:
+    except OSError:  # started by a service or a pipeline: there is none
         return None
     if os.tcgetpgrp(terminal) == os.getpgrp():
         return terminal
@@ -458,7 +475,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return TARGETS[argv[0]](argv[1:])
     except Failure as err:
-        say(str(err))
+        print(f"{argv[0]}: {err}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         say("interrupted: run the same command again")

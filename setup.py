@@ -39,6 +39,7 @@ ROS = [
 DEV = [
     "hypothesis",
     "import-linter",
+    "mpmath",
     "mypy",
     "pytest",
     "pytest-cov",
@@ -97,6 +98,7 @@ setup(
         "optimal": ["casadi"],
         "cluster": ["dask", "distributed"],
         "dev": DEV,
+        "bench": ["mujoco", "pin"],
     },
     entry_points={
         "console_scripts": [

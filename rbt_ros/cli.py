@@ -187,7 +187,7 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
 
     scenario = load(arguments.scenario)
     robot = scenario.robot
-    size = f"{len(robot.bodies)} bodies, {robot.freedoms()} freedoms, {robot.mass:g} kg"
+    size = f"{len(robot.bodies)} bodies, {robot.freedoms} freedoms, {robot.mass:g} kg"
     print(f"{scenario.name}: robot '{robot.name}', {size}")
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
         moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))

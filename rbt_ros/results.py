@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import SetupError
+from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
 
 
@@ -39,6 +41,7 @@ class Sample(NamedTuple):
     tick: int  # steps since t = 0
     q: np.ndarray  # (nq,) engine coordinates
     v: np.ndarray  # (nv,) engine velocities
+    tau: np.ndarray  # (nv,) efforts on the freedoms from this instant on [N·m, N]
     load: np.ndarray  # (k, LOAD_COLUMNS) wrenches that act from this instant on
     pose: np.ndarray  # (n, 7) [q_WB, p_WB]
     twist: np.ndarray  # (n, 6) [w_WB, v_WB] world axes
@@ -66,6 +69,28 @@ class BodyResult(NamedTuple):
     omega_world: np.ndarray  # w_WB [rad/s], world axes
 
 
+class HingeResult(NamedTuple):
+    """One hinge over time."""
+
+    position: np.ndarray  # [rad, m]: (N,), or (N, freedoms) where there are several; spherical: q_JB (N, 4)
+    rate: np.ndarray  # [rad/s, m/s]: likewise; spherical: w_PB_B (N, 3)
+
+    @property
+    def angle(self) -> np.ndarray:
+        """The position of a turning hinge [rad]."""
+        return self.position
+
+    @property
+    def quaternion(self) -> np.ndarray:
+        """The attitude of a spherical hinge, w x y z."""
+        return self.position
+
+    @property
+    def omega(self) -> np.ndarray:
+        """The relative angular velocity of a spherical hinge in the child's axes [rad/s]."""
+        return self.rate
+
+
 def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
     """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
     w, u = q[:, :1], q[:, 1:]
@@ -86,6 +111,8 @@ class Result:
         self.momentum = np.array([s.momentum for s in samples])  # (N, 3) [kg·m/s]
         self.angular_momentum = np.array([s.angular_momentum for s in samples])  # (N, 3) about the origin
         self.angular_momentum_com = np.array([s.angular_momentum_com for s in samples])
+        self._q = np.array([s.q for s in samples])  # (N, nq)
+        self._v = np.array([s.v for s in samples])  # (N, nv)
         self._pose = np.array([s.pose for s in samples])  # (N, n, 7)
         self._twist = np.array([s.twist for s in samples])  # (N, n, 6)
 
@@ -98,6 +125,14 @@ class Result:
         omega_body = turn_all(q * [1, -1, -1, -1], w)
         return BodyResult(p, com, q, v, omega_body, w)
 
+    def hinge(self, name: str) -> HingeResult:
+        """The motion of one hinge."""
+        i = self.robot.hinge_index(name)
+        kind, q, v = self.robot.model.tree[i, [KIND, Q, V]]
+        position, rate = self._q[:, q : q + NQ[kind]], self._v[:, v : v + NV[kind]]
+        one = NV[kind] == 1
+        return HingeResult(position[:, 0], rate[:, 0]) if one else HingeResult(position, rate)
+
     def columns(self) -> dict[str, np.ndarray]:
         """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""
         table = {"t [s]": self.t}
@@ -107,6 +142,12 @@ class Result:
                 values = getattr(motion, key)
                 for axis, column in zip("wxyz"[4 - values.shape[1] :], values.T, strict=True):
                     table[f"{body.name}.{key}_{axis}" + (f" [{unit}]" if unit else "")] = column
+        for hinge, i in zip(self.robot.hinges, range(len(self.robot.hinges)), strict=True):
+            q, v = self.robot.model.tree[i, [Q, V]]
+            for k, (joint, dimension) in enumerate(zip(hinge.joint_names, freedom_dimensions(hinge.kind), strict=True)):
+                unit = "rad" if dimension == "angle" else "m"
+                table[f"{joint}.position [{unit}]"] = self._q[:, q + k]
+                table[f"{joint}.rate [{unit}/s]"] = self._v[:, v + k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         for axis, p, h in zip("xyz", self.momentum.T, self.angular_momentum_com.T, strict=True):

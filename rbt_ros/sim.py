@@ -3,46 +3,23 @@
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from rbt_ros.core import integrate
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
-from rbt_ros.core.integrate import advance, workspace
-from rbt_ros.core.types import NQ, Input, JointKind, State
-from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
-from rbt_ros.model.attitude import as_quaternion
-from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import INTEGRATORS, BodyStart, Scenario, WrenchInput, read_scenario
+from rbt_ros.core.types import JointKind, State
+from rbt_ros.core.work import workspace
+from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
+from rbt_ros.model.inputs import Effort, Latched, Timeline, WrenchCommand
+from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
 
-FOR_EVER = 2**62  # [ticks] a wrench without an end
-
-
-class WrenchCommand(NamedTuple):
-    """A wrench from outside: acts from the next tick for `hold_ns`, rounded to whole ticks (one at least)."""
-
-    body: str
-    force: tuple[float, float, float]  # [N]
-    moment: tuple[float, float, float]  # [N·m], beside that of the force
-    frame: str  # axes of both: "body" or "world"
-    at: str  # where the force acts: "com" or "origin" of the body's frame
-    hold_ns: int
-
-
-class Latched(NamedTuple):
-    """A command as it was accepted: it acts on ticks first <= k < end."""
-
-    command: WrenchCommand
-    first: int
-    end: int
-
-
-class _TimedLoad(NamedTuple):
-    row: tuple[float, ...]  # of Input.load
-    first: int
-    end: int
+METHODS = {"semi_implicit": integrate.SEMI_IMPLICIT, "rk4": integrate.RK4, "dop853": integrate.DOP853}
 
 
 class Simulation:
@@ -70,38 +47,18 @@ class Simulation:
         g = np.asarray(gravity, dtype=float)
         if g.shape != (3,) or not np.isfinite(g).all():
             raise ScenarioError(f"gravity {gravity} must be three finite numbers in m/s².")
-        world = np.zeros(t.WORLD_COLUMNS)
-        world[t.GRAVITY : t.GRAVITY + 3] = g
-        world.flags.writeable = False
-        for hinge in robot.hinges:
-            if hinge.kind != JointKind.FREE:
-                raise ModelError(
-                    f"hinge '{hinge.name}' is {hinge.kind.name.lower()}; this version moves free bodies only."
-                )
         self.robot = robot
         self.seed = seed
         self.h_ns = h_ns
         self.tick = 0
-        self._model = robot.model._replace(world=world)
-        self._nq = sum(NQ[h.kind] for h in robot.hinges)
-        # origin of the user's frame of a floating body from the engine's (its CoM), body axes
-        self._origin = np.array(
-            [
-                np.negative(b.com) if h.kind == JointKind.FREE else (0.0, 0.0, 0.0)
-                for b, h in zip(robot.bodies, robot.hinges, strict=True)
-            ]
-        )
-        self._shifted = bool(self._origin.any())
-        self._start = self._neutral()
-        self._y = self._start.copy()
+        self.integrator = integrator
+        self._method = METHODS[integrator]
+        self._model = robot.model._replace(world=_world(g))
+        self._y = neutral(robot)
+        self._start = self._y.copy()
         self._work = workspace(self._model)
-        self._planned: list[_TimedLoad] = []  # of the scenario
-        self._commanded: dict[str, _TimedLoad] = {}  # the last valid one of each body
-        self._no_effort = np.zeros(robot.freedoms())
-        self._input = Input(self._no_effort, np.zeros((0, t.LOAD_COLUMNS)))
-        self._input_end = 0  # the tick at which _input must be made anew
-        self._reference: tuple[int, np.ndarray] | None = None  # tick and summary from which conservation is counted
-        self._scale = np.zeros(2)  # largest kinetic energy and |L| since then
+        self._inputs = Timeline(robot, h_ns)
+        self._kept = _Kept(robot, g)
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Simulation":
@@ -113,10 +70,12 @@ class Simulation:
             integrator=scenario.integrator,
             seed=scenario.seed,
         )
-        for name, start in scenario.start.items():
-            sim.set_body(name, **vars(start))
-        for wrench in scenario.inputs:
-            sim._plan(wrench)
+        for name, start in scenario.start_bodies.items():
+            put_body(sim.robot, sim._y, name, start)
+        for name, hinge_start in scenario.start_hinges.items():
+            put_hinge(sim.robot, sim._y, name, hinge_start)
+        for planned in scenario.inputs:
+            sim._inputs.plan(planned)
         sim._start = sim._y.copy()
         return sim
 
@@ -125,7 +84,8 @@ class Simulation:
     @property
     def state(self) -> State:
         """Time, coordinates and velocities: copies."""
-        return State(self.t_ns, self._y[: self._nq].copy(), self._y[self._nq :].copy())
+        nq = self.robot.coordinates
+        return State(self.t_ns, self._y[:nq].copy(), self._y[nq:].copy())
 
     @property
     def t_ns(self) -> int:
@@ -135,17 +95,6 @@ class Simulation:
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
         return hashlib.sha256(self.t_ns.to_bytes(8, "little") + self._y.tobytes()).hexdigest()[:16]
-
-    def _neutral(self) -> np.ndarray:
-        """All hinges at zero, all floating frames on the world's, at rest."""
-        y = np.zeros(self._nq + self.robot.freedoms())
-        for i, hinge in enumerate(self.robot.hinges):
-            if hinge.kind in (JointKind.FREE, JointKind.SPHERICAL):
-                y[self._model.tree[i, t.Q]] = 1.0
-            if hinge.kind == JointKind.FREE:
-                q = self._model.tree[i, t.Q]
-                y[q + 4 : q + 7] = -self._origin[i]
-        return y
 
     # setting the start
 
@@ -163,129 +112,95 @@ class Simulation:
 
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
-        i = self.robot.body_index(name)
-        if i not in self.robot.free_bodies:
-            raise ModelError(f"body '{name}' hangs on hinge '{self.robot.hinges[i].name}'; use set_hinge.")
-        where = f"body '{name}'"
-        q, v = self._model.tree[i, t.Q], self._nq + self._model.tree[i, t.V]
-        old = self._body_start(i)
-        attitude = euler if euler is not None else quaternion
-        q_WB = np.array(as_quaternion(attitude, where) if attitude is not None else old.quaternion)
-        w_B = _finite(omega_body if omega_body is not None else old.omega_body, f"omega_body of {where}", "rad/s")
-        p_WB = _finite(position if position is not None else old.position, f"position of {where}", "m")
-        v_WB = _finite(velocity if velocity is not None else old.velocity, f"velocity of {where}", "m/s")
-        shift = self._origin[i]
-        self._y[q : q + 4] = q_WB
-        self._y[q + 4 : q + 7] = p_WB - _turned(q_WB, shift)
-        self._y[v : v + 3] = w_B
-        self._y[v + 3 : v + 6] = v_WB - _turned(q_WB, np.cross(w_B, shift))
-        self._reference = None
+        put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
+        self._kept.forget()
 
-    def _body_start(self, i: int) -> BodyStart:
-        q, v = self._model.tree[i, t.Q], self._nq + self._model.tree[i, t.V]
-        q_WB, w_B = self._y[q : q + 4], self._y[v : v + 3]
-        p_WB = self._y[q + 4 : q + 7] + _turned(q_WB, self._origin[i])
-        v_WB = self._y[v + 3 : v + 6] + _turned(q_WB, np.cross(w_B, self._origin[i]))
-        return BodyStart(tuple(p_WB), tuple(q_WB), tuple(v_WB), tuple(w_B))
+    def set_hinge(
+        self,
+        name: str,
+        position: float | Sequence[float] | None = None,
+        *,
+        rate: float | Sequence[float] | None = None,
+        quaternion: Sequence[float] | None = None,
+        euler: Sequence[Any] | None = None,
+        omega: Sequence[float] | None = None,
+    ) -> None:
+        """Set a hinge: position [rad, m] and rate [rad/s, m/s], one number per freedom.
+
+        A spherical one takes `quaternion` or `euler=("ZXZ", a, b, c)` [rad], and omega of the child against the parent
+        in the child's axes [rad/s]. What is not given stays.
+        """
+        put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._kept.forget()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
         self._y[:] = self._start
         self.tick = 0
-        self._commanded.clear()
-        self._input_end = 0
-        self._reference = None
+        self._inputs.drop_commands()
+        self._kept.forget()
 
     # what acts
 
     def command(self, command: WrenchCommand) -> Latched:
         """Take a command: it acts from the next step on, in place of the last one on that body."""
-        try:
-            self.robot.body_index(command.body)
-        except ModelError as err:
-            raise MessageError(str(err)) from err
-        for what, value in (("force", command.force), ("moment", command.moment)):
-            if len(value) != 3 or not all(math.isfinite(c) for c in value):
-                raise MessageError(f"wrench on '{command.body}': {what} {value} must be three finite numbers.")
-        hold = max(1, round(command.hold_ns / self.h_ns))
-        row = self._load_row(command.body, command.force, command.moment, command.frame, command.at)
-        latched = Latched(command, self.tick, self.tick + hold)
-        self._commanded[command.body] = _TimedLoad(row, latched.first, latched.end)
-        self._input_end = 0
-        return latched
+        return self._inputs.command(command, self.tick)
+
+    def set_effort(self, hinge: str, effort: float | Sequence[float]) -> None:
+        """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""
+        self._inputs.set_effort(Effort(hinge, tuple(np.atleast_1d(np.asarray(effort, dtype=float)).tolist())))
 
     def drop_commands(self) -> bool:
         """Forget the commands that act; whether there were any."""
-        dropped = bool(self._commanded)
-        self._commanded.clear()
-        self._input_end = 0
-        return dropped
-
-    def _plan(self, wrench: WrenchInput) -> None:
-        first = round(wrench.from_ns / self.h_ns)
-        end = FOR_EVER if wrench.to_ns is None else max(first + 1, round(wrench.to_ns / self.h_ns))
-        row = self._load_row(wrench.body, wrench.force, wrench.moment, wrench.frame, wrench.at)
-        self._planned.append(_TimedLoad(row, first, end))
-
-    def _load_row(self, body: str, force, moment, frame: str, at: str) -> tuple[float, ...]:
-        i = self.robot.body_index(body)
-        point = (0.0, 0.0, 0.0) if at == "com" else tuple(-c for c in self.robot.bodies[i].com)
-        axes = t.WORLD_AXES if frame == "world" else t.BODY_AXES
-        return (float(i), axes, *point, *(float(c) for c in moment), *(float(c) for c in force))
-
-    def _renew_input(self) -> None:
-        """The Input from this tick on, and the tick at which it ends."""
-        loads = [*self._planned, *self._commanded.values()]
-        acting = [load.row for load in loads if load.first <= self.tick < load.end]
-        edges = [edge for load in loads for edge in (load.first, load.end) if edge > self.tick]
-        self._input = Input(self._no_effort, np.array(acting).reshape(len(acting), t.LOAD_COLUMNS))
-        self._input_end = min(edges, default=FOR_EVER)
-        self._commanded = {body: load for body, load in self._commanded.items() if load.end > self.tick}
+        return self._inputs.drop_commands()
 
     # going on
 
     def advance(self, ticks: int = 1) -> None:
-        """Compute `ticks` steps. SolveError names the tick and the body; the last good state is kept."""
-        end = self.tick + ticks
+        """Compute `ticks` steps. SolveError names the tick and the hinge; the last good state is kept."""
+        inputs, end = self._inputs, self.tick + ticks
         while self.tick < end:
-            if self.tick >= self._input_end:
-                self._renew_input()
-            n = min(end, self._input_end) - self.tick
-            status = advance(self._model, self._y, self._input, self.h_ns, n, self._work)
+            if self.tick >= inputs.current_end:
+                inputs.renew(self.tick)
+            n = min(end, inputs.current_end) - self.tick
+            status = integrate.advance(
+                self._model, self._y, inputs.current, self.t_ns, self.h_ns, n, self._method, self._work
+            )
             self.tick += status.tick
-            if self._input.load.shape[0]:
-                self._reference = None
+            if inputs.acts:
+                self._kept.forget()
             if status.code != t.OK:
-                hinge = self.robot.hinges[status.body].name
+                hinge, tick = self.robot.hinges[status.body].name, self.tick + 1
                 raise SolveError(
-                    f"tick {self.tick + 1}, t = {(self.tick + 1) * self.h_ns * 1e-9:.9g} s: non-finite state at hinge "
-                    f"'{hinge}'; the last good state is kept. Try a smaller step, or look at the inputs."
+                    f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: non-finite state at hinge '{hinge}'; the last "
+                    "good state is kept. Try a smaller step, or look at the inputs."
                 )
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
-        advance(self._model, self._y, self._input, self.h_ns, 0, self._work)
+        now = (self.t_ns, self.h_ns, 0, self._method)
+        integrate.advance(self._model, self._y, self._inputs.current, *now, self._work)
         self.sample()
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
-        if self.tick >= self._input_end:
-            self._renew_input()
-        n = len(self.robot.bodies)
+        if self.tick >= self._inputs.current_end:
+            self._inputs.renew(self.tick)
+        n, nq = len(self.robot.bodies), self.robot.coordinates
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
-        inv.observe(self._model, self._y, pose, twist, summary)
-        conservation = self._conservation(summary)
-        if self._shifted:
-            arm = turn_all(pose[:, :4], self._origin)
+        inv.observe(self._model, self._y, self._work, pose, twist, summary)
+        if self.robot.origin_is_shifted:
+            arm = turn_all(pose[:, :4], self.robot.origin_shift)
             pose[:, 4:] += arm
             twist[:, 3:] += np.cross(twist[:, :3], arm)
         values = summary.tolist()
         return Sample(
             self.t_ns,
             self.tick,
-            self._y[: self._nq].copy(),
-            self._y[self._nq :].copy(),
-            self._input.load,
+            self._y[:nq].copy(),
+            self._y[nq:].copy(),
+            self._inputs.current.tau,
+            self._inputs.current.load,
             pose,
             twist,
             Energy(values[inv.KINETIC], values[inv.POTENTIAL]),
@@ -293,30 +208,7 @@ class Simulation:
             tuple(values[inv.ANGULAR : inv.ANGULAR + 3]),
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
-            conservation,
-        )
-
-    def _conservation(self, now: np.ndarray) -> Conservation:
-        """Changes since the last input, gravity's impulse taken off."""
-        momentum_at, angular_at = slice(inv.MOMENTUM, inv.MOMENTUM + 3), slice(inv.ANGULAR_COM, inv.ANGULAR_COM + 3)
-        size = np.array([now[inv.KINETIC], np.linalg.norm(now[angular_at])])
-        if self._reference is None:
-            self._reference = (self.tick, now.copy())
-            self._scale = size
-        self._scale = np.maximum(self._scale, size)
-        tick, then = self._reference
-        energy_scale, angular_scale = np.where(self._scale > 0, self._scale, 1.0)
-        energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
-        impulse = (
-            self.robot.mass * self._model.world[t.GRAVITY : t.GRAVITY + 3] * ((self.tick - tick) * self.h_ns * 1e-9)
-        )
-        floats = len(self.robot.free_bodies) > 0 and all(
-            h.parent != "world" or h.kind == JointKind.FREE for h in self.robot.hinges
-        )
-        momentum = np.linalg.norm(now[momentum_at] - then[momentum_at] - impulse) if floats else math.nan
-        angular = np.linalg.norm(now[angular_at] - then[angular_at]) / angular_scale if floats else math.nan
-        return Conservation(
-            float(energy / energy_scale), float(momentum), float(angular), float(now[inv.QUATERNION]), tick * self.h_ns
+            self._kept.conservation(summary, self.t_ns),
         )
 
     def run(self, until: float, every: float | None = None, progress: Callable[[float], None] | None = None) -> Result:
@@ -338,6 +230,42 @@ class Simulation:
         return Result(self.robot, samples)
 
 
+class _Kept:
+    """What the system should keep, compared with the last sample after which nothing acted from outside."""
+
+    def __init__(self, robot: Robot, gravity: np.ndarray):
+        floats = all(h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD)
+        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
+        self._weight = robot.mass * gravity
+        self._factors = (math.nan if dissipates else 1.0, 1.0 if floats else math.nan)
+        self._then: np.ndarray | None = None
+        self._then_ns = 0
+        self._scale = np.zeros(2)  # largest kinetic energy and |L| since then
+
+    def forget(self) -> None:
+        """Something acted: the next sample is compared with nothing."""
+        self._then = None
+
+    def conservation(self, now: np.ndarray, t_ns: int) -> Conservation:
+        """Changes since the last input, gravity's impulse taken off; NaN for what this system does not keep."""
+        momentum, angular = slice(inv.MOMENTUM, inv.MOMENTUM + 3), slice(inv.ANGULAR_COM, inv.ANGULAR_COM + 3)
+        size = np.array([now[inv.KINETIC], np.linalg.norm(now[angular])])
+        if self._then is None:
+            self._then, self._then_ns, self._scale = now.copy(), t_ns, size
+        self._scale = np.maximum(self._scale, size)
+        then, (energy_scale, angular_scale) = self._then, np.where(self._scale > 0, self._scale, 1.0)
+        energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
+        impulse = self._weight * ((t_ns - self._then_ns) * 1e-9)
+        conservative, floats = self._factors
+        return Conservation(
+            float(conservative * energy / energy_scale),
+            float(floats * np.linalg.norm(now[momentum] - then[momentum] - impulse)),
+            float(floats * np.linalg.norm(now[angular] - then[angular]) / angular_scale),
+            float(now[inv.QUATERNION]),
+            self._then_ns,
+        )
+
+
 class RunnableScenario(Scenario):
     """A scenario as read from a file, ready to run."""
 
@@ -351,12 +279,8 @@ def load(name: str) -> RunnableScenario:
     return RunnableScenario(**vars(read_scenario(str(name))))
 
 
-def _finite(value: Sequence[float], what: str, unit: str) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise ModelError(f"{what}: {value} must be three finite numbers in {unit}.")
-    return array
-
-
-def _turned(q: np.ndarray, a: np.ndarray) -> np.ndarray:
-    return turn_all(q[None, :], a[None, :])[0]
+def _world(gravity: np.ndarray) -> np.ndarray:
+    world = np.zeros(t.WORLD_COLUMNS)
+    world[t.GRAVITY : t.GRAVITY + 3] = gravity
+    world.flags.writeable = False
+    return world

@@ -7,11 +7,12 @@ import pytest
 
 import rbt_ros as rbt
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
+from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.scenario import scenario_from_text
-from rbt_ros.sim import Simulation, WrenchCommand
+from rbt_ros.sim import Simulation
 
 EPS = np.finfo(float).eps
-PUSH = WrenchCommand("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com", hold_ns=50_000_000)
+PUSH = WrenchCommand(Wrench("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com"), 50_000_000)
 
 
 def cubesat():
@@ -71,7 +72,7 @@ def test_a_command_acts_from_the_next_step_for_its_hold_time():
 def test_the_last_command_on_a_body_wins():
     sim = cubesat()
     sim.command(PUSH)
-    sim.command(PUSH._replace(force=(0.0, 0.0, -1.0), hold_ns=10_000_000))
+    sim.command(WrenchCommand(PUSH.wrench._replace(force=(0.0, 0.0, -1.0)), 10_000_000))
     sim.advance(100)
     assert sim.sample().momentum == pytest.approx((0, 0, -0.01), abs=1e-15)
 
@@ -87,7 +88,7 @@ def test_the_last_command_on_a_body_wins():
 def test_a_bad_command_is_refused_as_a_whole(change, message):
     sim, other = cubesat(), cubesat()
     with pytest.raises(MessageError, match=message):
-        sim.command(PUSH._replace(**change))
+        sim.command(PUSH._replace(wrench=PUSH.wrench._replace(**change)))
     sim.advance(100)
     other.advance(100)
     assert sim.digest() == other.digest()
@@ -154,7 +155,7 @@ def test_conservation_tells_a_real_drift():
     """A step of 5 ms is coarse for 51 rad/s: energy falls by parts in 10⁴, and the sample says so."""
     scenario = rbt.load("cubesat")
     sim = Simulation(scenario.robot, step=5e-3)
-    sim.set_body("cubesat", omega_body=scenario.start["cubesat"].omega_body)
+    sim.set_body("cubesat", omega_body=scenario.start_bodies["cubesat"].omega_body)
     first = sim.sample()
     sim.advance(2000)
     last = sim.sample()
@@ -173,7 +174,7 @@ def test_run_ends_where_it_is_told_and_reports_progress():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"integrator": "magic"}, "integrator 'magic' is not one of rk4"),
+        ({"integrator": "magic"}, "integrator 'magic' is not one of semi_implicit, rk4, dop853"),
         ({"step": 0}, "step 0 s must be a positive whole number of nanoseconds"),
         ({"step": 1.5e-10}, "must be a positive whole number of nanoseconds"),
         ({"step": math.nan}, "step nan s must be a positive"),
@@ -187,8 +188,91 @@ def test_settings_that_cannot_be(settings, message):
 
 def test_starts_that_cannot_be():
     sim = cubesat()
-    with pytest.raises(ModelError, match="omega_body of body 'cubesat': .* must be three finite numbers in rad/s"):
+    with pytest.raises(ModelError, match="omega_body of body 'cubesat': .* must be 3 finite numbers in rad/s"):
         sim.set_body("cubesat", omega_body=(math.nan, 0, 0))
     with pytest.raises(ModelError, match="is zero and has no direction"):
         sim.set_body("cubesat", quaternion=(0, 0, 0, 0))
     assert sim.digest() == cubesat().digest()
+
+
+# hinges
+
+PENDULUM = """\
+rbt: 1
+robot:
+  bodies: {rod: {mass: 2, inertia: [0.1, 0.1, 0.01], com: [0, 0, -0.5]}}
+  hinges: {pivot: {kind: revolute, parent: world, child: rod, at: [0, 0, 1], axis: [0, 1, 0]}}
+gravity: [0, 0, -9.81]
+integrator: dop853
+start: {hinges: {pivot: {angle: 2 rad, rate: 0}}}
+duration: 2 s
+"""
+
+
+def test_a_pendulum_keeps_its_energy_and_its_period():
+    """T = 4 K(sin²(θ0/2)) sqrt(J / (m g l)), J about the hinge: back after T (interpolated)."""
+    from scipy.special import ellipk
+
+    sim = Simulation.of(scenario_from_text(PENDULUM))
+    period = 4 * ellipk(math.sin(1.0) ** 2) * math.sqrt((0.1 + 2 * 0.25) / (2 * 9.81 * 0.5))
+    result = sim.run(2.5)
+    pivot = result.hinge("pivot")
+    turning = np.nonzero((pivot.rate[:-1] > 0) & (pivot.rate[1:] <= 0))[0][-1]  # where it stands still again
+    share = pivot.rate[turning] / (pivot.rate[turning] - pivot.rate[turning + 1])
+    assert result.t[turning] + share * 1e-3 == pytest.approx(period, abs=1e-6)  # the rate bends by h² θ''' / 8
+    assert np.abs(result.energy.total - result.energy.total[0]).max() < 1e-12 * result.energy.kinetic.max()
+    kept = result.samples[-1].conservation
+    assert abs(kept.energy) < 1e-12 and math.isnan(kept.momentum) and math.isnan(kept.angular_momentum)
+
+
+def test_what_a_damper_takes_is_not_called_drift():
+    damped = scenario_from_text(PENDULUM.replace("axis: [0", "damping: 0.1, axis: [0"))
+    sim = Simulation.of(damped)
+    sim.advance(100)
+    assert math.isnan(sim.sample().conservation.energy)
+
+
+def test_effort_on_a_hinge_turns_it_by_its_law():
+    """No gravity: J θ'' = τ for 0.5 s, then a constant rate."""
+    text = PENDULUM.replace("-9.81", "0").replace("angle: 2 rad", "angle: 0")
+    sim = Simulation.of(scenario_from_text(text + "inputs: [{hinge: pivot, effort: 3, to: 0.5 s}]\n"))
+    pivot = sim.run(1.0, every=0.5).hinge("pivot")
+    rate = 3 / 0.6 * 0.5
+    assert pivot.rate == pytest.approx([0, rate, rate], rel=1e-12)
+    assert pivot.angle == pytest.approx([0, rate * 0.25, rate * 0.75], rel=1e-12)
+    sim.set_effort("pivot", -3)
+    sim.advance(500)
+    assert sim.state.v == pytest.approx([0], abs=1e-12)
+
+
+def test_internal_efforts_leave_momentum_alone():
+    """A floating pair of bodies on a hinge: P and L about the CoM stay zero, however the hinge is driven."""
+    b = rbt.RobotBuilder("pair")
+    b.body("left", mass=2, inertia=(1, 2, 2.5), com=(0.1, 0, 0)).body(
+        "right", mass=1, inertia=(0.5, 0.5, 0.5), com=(1, 0, 0)
+    )
+    b.hinge("knee", "spherical", parent="left", child="right", at=(1, 0, 0))
+    sim = Simulation(b.build(), integrator="dop853")
+    sim.set_effort("knee", (1.0, -2.0, 0.5))
+    sim.advance(1000)
+    sample = sim.sample()
+    assert np.abs(sample.momentum).max() < 1e-13 and np.abs(sample.angular_momentum_com).max() < 1e-13
+    assert sample.energy.kinetic > 1
+    hinge = sim.run(1.0).hinge("knee")
+    assert np.linalg.norm(hinge.quaternion[0]) == pytest.approx(1) and np.linalg.norm(hinge.omega[0]) > 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (dict(position=(1, 2)), "position of hinge 'pivot': .* must be one finite number in rad or m"),
+        (dict(rate=math.inf), "rate of hinge 'pivot': inf must be one finite number"),
+        (dict(euler=("ZXZ", 0, 0, 0)), "hinge 'pivot' is revolute: it takes position and rate"),
+    ],
+)
+def test_hinge_starts_that_cannot_be(call, message):
+    sim = Simulation.of(scenario_from_text(PENDULUM))
+    with pytest.raises(ModelError, match=message):
+        sim.set_hinge("pivot", **call)
+    with pytest.raises(ModelError, match="has no hinge 'elbow'; it has pivot"):
+        sim.set_hinge("elbow", 0.0)

@@ -1,34 +1,32 @@
-"""What a run must keep: energy, momentum, |q| - 1."""
+"""What a run must keep: energy, momentum, |q| - 1. From pose and twist of every body as `kinematics` fills them."""
 
 import math
 
-from rbt_ros.core.dynamics import com_state, inertia, kinematics
-from rbt_ros.core.jit import kernel
-from rbt_ros.core.types import GRAVITY, KIND, MASS, JointKind, Q
-from rbt_ros.core.vec import add, cross, dot, quat, rotation, scale, sub, sym_mul, turn, vec3
+from rbt_ros.core.dynamics import coordinates
+from rbt_ros.core.forces import gravity_potential, spring_potential
+from rbt_ros.core.jit import routine
+from rbt_ros.core.kinematics import com_state, kinematics
+from rbt_ros.core.types import INERTIA, KIND, MASS, JointKind, Q
+from rbt_ros.core.vec import add, cross, dot, quat, rotation, row4, row6, scale, sub, sym_mul, turn
 
 
-@kernel
+@routine
 def kinetic_energy(model, pose, twist):
     """Σ ½ m v² + ½ ω·Iω [J]."""
     T = 0.0
     for i in range(model.tree.shape[0]):
         _, v, w_B = com_state(model, pose, twist, i)
-        T += 0.5 * model.body[i, MASS] * dot(v, v) + 0.5 * dot(w_B, sym_mul(inertia(model, i), w_B))
+        T += 0.5 * model.body[i, MASS] * dot(v, v) + 0.5 * dot(w_B, sym_mul(row6(model.body, i, INERTIA), w_B))
     return T
 
 
-@kernel
-def potential_energy(model, pose, twist):
-    """-Σ m g·p [J]: uniform gravity, zero at the world's origin."""
-    U, g_W = 0.0, vec3(model.world, GRAVITY)
-    for i in range(model.tree.shape[0]):
-        p, _, _ = com_state(model, pose, twist, i)
-        U -= model.body[i, MASS] * dot(g_W, p)
-    return U
+@routine
+def potential_energy(model, q, pose):
+    """Gravity and springs [J]; zero at the world's origin (uniform gravity), at infinity (attraction), at rest."""
+    return gravity_potential(model, pose) + spring_potential(model, q)
 
 
-@kernel
+@routine
 def linear_momentum(model, pose, twist):
     """Σ m v [kg·m/s], world axes."""
     P = (0.0, 0.0, 0.0)
@@ -38,18 +36,24 @@ def linear_momentum(model, pose, twist):
     return P
 
 
-@kernel
+@routine
 def angular_momentum(model, pose, twist):
     """Σ p × m v + R I ω [N·m·s] about the world's origin, world axes."""
+    return angular_momentum_about(model, pose, twist, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+@routine
+def angular_momentum_about(model, pose, twist, p_WA, v_WA):
+    """Σ (p - p_A) × m (v - v_A) + R I ω [N·m·s], world axes: of the motion seen from A (the CoM: its spin)."""
     L = (0.0, 0.0, 0.0)
     for i in range(model.tree.shape[0]):
         p, v, w_B = com_state(model, pose, twist, i)
-        spin = turn(rotation(quat(pose[i], 0)), sym_mul(inertia(model, i), w_B))
-        L = add(L, add(cross(p, scale(model.body[i, MASS], v)), spin))
+        spin = turn(rotation(row4(pose, i, 0)), sym_mul(row6(model.body, i, INERTIA), w_B))
+        L = add(L, add(cross(sub(p, p_WA), scale(model.body[i, MASS], sub(v, v_WA))), spin))
     return L
 
 
-@kernel
+@routine
 def centre_of_mass(model, pose, twist):
     """p_WC [m], v_WC [m/s] of the whole system, world axes."""
     m, p_sum, v_sum = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -60,7 +64,7 @@ def centre_of_mass(model, pose, twist):
     return scale(1.0 / m, p_sum), scale(1.0 / m, v_sum)
 
 
-@kernel
+@routine
 def quaternion_error(model, q):
     """The largest | |q| - 1 | of all quaternions in q."""
     worst = 0.0
@@ -76,17 +80,18 @@ KINETIC, POTENTIAL, MOMENTUM, ANGULAR, CENTRE, ANGULAR_COM, QUATERNION = 0, 1, 2
 SUMMARY_COLUMNS = 15
 
 
-@kernel
-def observe(model, y, pose, twist, summary):
+@routine
+def observe(model, y, work, pose, twist, summary):
     """Fill pose and twist of every body's origin, and the invariants into `summary`, from y = [q, v]."""
-    nq = y.shape[0] - model.freedom.shape[0]
-    kinematics(model, y[:nq], y[nq:], pose, twist)
+    nq, nv = coordinates(model), model.freedom.shape[0]
+    q = y[:nq]
+    kinematics(model, q, y[nq : nq + nv], work, pose, twist)
+    p_C, v_C = centre_of_mass(model, pose, twist)
     P, L = linear_momentum(model, pose, twist), angular_momentum(model, pose, twist)
-    p_C, _ = centre_of_mass(model, pose, twist)
-    L_C = sub(L, cross(p_C, P))
+    L_C = angular_momentum_about(model, pose, twist, p_C, v_C)
     summary[KINETIC] = kinetic_energy(model, pose, twist)
-    summary[POTENTIAL] = potential_energy(model, pose, twist)
-    summary[QUATERNION] = quaternion_error(model, y[:nq])
+    summary[POTENTIAL] = potential_energy(model, q, pose)
+    summary[QUATERNION] = quaternion_error(model, q)
     for c in range(3):
         summary[MOMENTUM + c] = P[c]
         summary[ANGULAR + c] = L[c]

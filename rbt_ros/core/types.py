@@ -18,14 +18,15 @@ class JointKind(IntEnum):
     REVOLUTE = 1  # q, v: angle about the axis
     PRISMATIC = 2  # q, v: slide along the axis
     CYLINDRICAL = 3  # turn about, then slide along the axis
-    UNIVERSAL = 4  # turn about axis 1 (of the parent), then about axis 2 (of the child)
-    SPHERICAL = 5  # q = q_PB (w x y z), v = w_PB_B
-    PLANAR = 6  # x, y, then a turn about the axis
-    FREE = 7  # q = [q_WB, p_WBcm], v = [w_WB_B, v_WBcm], linear part in world axes
+    UNIVERSAL = 4  # turn about axis 1 (fixed in the parent), then about axis 2 (fixed in the child)
+    SPHERICAL = 5  # q = q_JB (w x y z), v = w_PB_B
+    PLANAR = 6  # slide along x = axis 2, slide along y = axis × axis 2 (both fixed in the parent), turn about the axis
+    FREE = 7  # q = [q_WB, p_WBcm], v = [w_WB_B, v_WBcm], linear part in world axes; on the world only
 
 
-NQ = (0, 1, 1, 2, 2, 4, 3, 7)  # coordinates per JointKind
-NV = (0, 1, 1, 2, 2, 3, 3, 6)  # velocities per JointKind
+NQ = np.array([0, 1, 1, 2, 2, 4, 3, 7])  # coordinates per JointKind
+NV = np.array([0, 1, 1, 2, 2, 3, 3, 6])  # velocities per JointKind
+SLIDES = np.array([0b0, 0b0, 0b1, 0b10, 0b0, 0b0, 0b011, 0b0])  # per JointKind: bit k is set if its freedom k slides
 
 # columns of Model.tree
 PARENT, KIND, Q, V = 0, 1, 2, 3
@@ -37,13 +38,18 @@ COM = 1  # p_BBcm [m], 3
 INERTIA = 4  # I_BBcm [kg·m²]: xx yy zz xy xz yz (tensor elements)
 POINT = 10  # p_PJ_P [m], 3: the hinge point in the parent's frame
 TURN = 13  # q_PJ, 4: the child's frame in the parent's when the hinge is at zero
-AXIS = 17  # unit axis in J, 3 (universal: the first axis)
-AXIS2 = 20  # universal: the second axis, in the child's frame, 3
+AXIS = 17  # unit axis in J, 3 (universal: the first axis; planar: the normal)
+AXIS2 = 20  # unit; universal: the second axis, in the child's frame; planar: x in J, normal to the axis, 3
 BODY_COLUMNS = 23
 
 # columns of Model.freedom
-STIFFNESS, REST, DAMPING, COULOMB, LOWER, UPPER = 0, 1, 2, 3, 4, 5
-FREEDOM_COLUMNS = 6
+STIFFNESS = 0  # [N·m/rad, N/m] of a spring; spherical: see forces.ball_spring
+REST = 1  # [rad, m] where the spring is at rest (spherical: at no turn)
+DAMPING = 2  # [N·m·s/rad, N·s/m]
+COULOMB = 3  # [N·m, N] dry friction
+CREEP = 4  # [rad/s, m/s] > 0: width of the step of dry friction
+LOWER, UPPER = 5, 6  # [rad, m]
+FREEDOM_COLUMNS = 7
 
 # columns of Model.world
 GRAVITY = 0  # g_W [m/s²], 3: uniform
@@ -57,8 +63,19 @@ LOAD_FRAME = 1  # axes of moment and force: BODY_AXES or WORLD_AXES
 LOAD_POINT = 2  # p_BcmQ_B [m], 3: where the force acts, from the CoM, in body axes
 LOAD_MOMENT = 5  # [N·m], 3
 LOAD_FORCE = 8  # [N], 3
-LOAD_COLUMNS = 11
+LOAD_SIGNAL = 11  # 0: constant; k: times the value of signal k - 1
+LOAD_COLUMNS = 12
 BODY_AXES, WORLD_AXES = 0.0, 1.0
+
+# columns of Input.signal; the laws are in `signals.py`
+LAW = 0  # SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC or STAGES
+DRIVES = 1  # the freedom to whose effort the value is added, -1: none (it drives loads)
+FROM, TO = 2, 3  # [ns] acts in the steps that start at FROM <= t < TO
+ORIGIN = 4  # [ns] where its own time starts
+DATA, COUNT = 5, 6  # where its numbers start in Input.data; of how many terms, knots or nodes
+SIGNAL_COLUMNS = 7
+SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES = 0, 1, 2, 3, 4, 5
+NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
 OK, NON_FINITE = 0, 1
@@ -82,10 +99,12 @@ class State(NamedTuple):
 
 
 class Input(NamedTuple):
-    """What acts during a call of `advance`, constant in its own axes."""
+    """What acts during a call of `advance`: constants, and signals that are evaluated at every stage of a step."""
 
     tau: np.ndarray  # (nv,) effort of each freedom [N·m, N]
-    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches on bodies
+    load: np.ndarray  # (k, LOAD_COLUMNS) wrenches on bodies, constant in their own axes or times a signal
+    signal: np.ndarray = NO_SIGNAL  # (s, SIGNAL_COLUMNS) int64: functions of time
+    data: np.ndarray = NO_DATA  # the numbers of all signals
 
 
 class Status(NamedTuple):

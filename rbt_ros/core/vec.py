@@ -1,4 +1,5 @@
-"""3-vectors (tuples of 3), quaternions (w x y z) and 3x3 matrices (tuples of 3 rows), with verbs.
+"""3-vectors (tuples of 3), quaternions (w x y z), 3x3 matrices (tuples of 3 rows) and symmetric ones (tuples of 6:
+xx yy zz xy xz yz), with verbs.
 
 Tuples cost nothing against hand-written scalars in compiled code, and the lines still read. A matrix R_AB turns
 components in B into components in A: `v_A = turn(R_AB, v_B)`, `v_B = turn_back(R_AB, v_A)`.
@@ -13,6 +14,57 @@ from rbt_ros.core.jit import kernel
 def vec3(a, i):
     """Elements i, i+1, i+2 of the array `a`."""
     return (a[i], a[i + 1], a[i + 2])
+
+
+@kernel
+def row3(a, i, k):
+    """Elements k, k+1, k+2 of row i."""
+    return (a[i, k], a[i, k + 1], a[i, k + 2])
+
+
+@kernel
+def row4(a, i, k):
+    """Elements k to k+3 of row i: a quaternion."""
+    return (a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3])
+
+
+@kernel
+def row6(a, i, k):
+    """Elements k to k+5 of row i: a symmetric matrix."""
+    return (a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3], a[i, k + 4], a[i, k + 5])
+
+
+@kernel
+def row9(a, i, k):
+    """Elements k to k+8 of row i: a 3x3 matrix."""
+    return (row3(a, i, k), row3(a, i, k + 3), row3(a, i, k + 6))
+
+
+@kernel
+def put3(a, i, k, x):
+    """Write x into elements k, k+1, k+2 of row i."""
+    a[i, k], a[i, k + 1], a[i, k + 2] = x[0], x[1], x[2]
+
+
+@kernel
+def put4(a, i, k, x):
+    """Write x into elements k to k+3 of row i."""
+    a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3] = x[0], x[1], x[2], x[3]
+
+
+@kernel
+def put6(a, i, k, x):
+    """Write x into elements k to k+5 of row i."""
+    a[i, k], a[i, k + 1], a[i, k + 2] = x[0], x[1], x[2]
+    a[i, k + 3], a[i, k + 4], a[i, k + 5] = x[3], x[4], x[5]
+
+
+@kernel
+def put9(a, i, k, x):
+    """Write the rows of x into elements k to k+8 of row i."""
+    put3(a, i, k, x[0])
+    put3(a, i, k + 3, x[1])
+    put3(a, i, k + 6, x[2])
 
 
 @kernel
@@ -103,6 +155,100 @@ def rotation(q):
 
 
 @kernel
+def qturn(q, a):
+    """R(q) a for a unit quaternion: a + 2 u × (u × a + w a), u the vector part."""
+    u = (q[1], q[2], q[3])
+    return add(a, scale(2.0, cross(u, add(cross(u, a), scale(q[0], a)))))
+
+
+@kernel
+def mat_mul(A, B):
+    """A B."""
+    C = transpose(B)
+    return (turn(C, A[0]), turn(C, A[1]), turn(C, A[2]))
+
+
+@kernel
+def mat_add(A, B):
+    """A + B."""
+    return (add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2]))
+
+
+@kernel
+def transpose(A):
+    """Aᵀ."""
+    return ((A[0][0], A[1][0], A[2][0]), (A[0][1], A[1][1], A[2][1]), (A[0][2], A[1][2], A[2][2]))
+
+
+@kernel
+def skew(a):
+    """[a]×, so that [a]× b = a × b."""
+    z = 0.0 * a[0]
+    return ((z, -a[2], a[1]), (a[2], z, -a[0]), (-a[1], a[0], z))
+
+
+@kernel
+def sub_outer(A, a, b):
+    """A - a bᵀ."""
+    return (sub(A[0], scale(a[0], b)), sub(A[1], scale(a[1], b)), sub(A[2], scale(a[2], b)))
+
+
+@kernel
+def sym_add(S, T):
+    """S + T of symmetric matrices."""
+    return (S[0] + T[0], S[1] + T[1], S[2] + T[2], S[3] + T[3], S[4] + T[4], S[5] + T[5])
+
+
+@kernel
+def sym_sub_outer(S, a, s):
+    """S - s a aᵀ of a symmetric S."""
+    b = scale(s, a)
+    return (
+        S[0] - b[0] * a[0],
+        S[1] - b[1] * a[1],
+        S[2] - b[2] * a[2],
+        S[3] - b[0] * a[1],
+        S[4] - b[0] * a[2],
+        S[5] - b[1] * a[2],
+    )
+
+
+@kernel
+def sym_rows(S):
+    """A symmetric S as a 3x3 matrix."""
+    return ((S[0], S[3], S[4]), (S[3], S[1], S[5]), (S[4], S[5], S[2]))
+
+
+@kernel
+def sym_product(A, B):
+    """A Bᵀ where it is known to be symmetric: six dot products of rows."""
+    return (
+        dot(A[0], B[0]),
+        dot(A[1], B[1]),
+        dot(A[2], B[2]),
+        dot(A[0], B[1]),
+        dot(A[0], B[2]),
+        dot(A[1], B[2]),
+    )
+
+
+@kernel
+def sym_turn(R, S):
+    """R S Rᵀ: the symmetric S_B expressed in A."""
+    return sym_product((sym_mul(S, R[0]), sym_mul(S, R[1]), sym_mul(S, R[2])), R)
+
+
+@kernel
+def sym_inverse(S):
+    """S⁻¹ of a symmetric S: the adjugate over the determinant."""
+    xx, yy, zz, xy, xz, yz = S
+    cxx, cxy, cxz = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    cyy, cyz, czz = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    s = 1.0 / (xx * cxx + xy * cxy + xz * cxz)
+    return (s * cxx, s * cyy, s * czz, s * cxy, s * cxz, s * cyz)
+
+
+@kernel
 def sym_mul(S, a):
     """S a for a symmetric S given as xx yy zz xy xz yz."""
     return (
@@ -114,12 +260,8 @@ def sym_mul(S, a):
 
 @kernel
 def sym_solve(S, b):
-    """S⁻¹ b for a symmetric S given as xx yy zz xy xz yz: the adjugate over the determinant."""
-    xx, yy, zz, xy, xz, yz = S
-    cxx, cxy, cxz = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    cyy, cyz, czz = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-    det = xx * cxx + xy * cxy + xz * cxz
-    return scale(1.0 / det, sym_mul((cxx, cyy, czz, cxy, cxz, cyz), b))
+    """S⁻¹ b of a symmetric S."""
+    return sym_mul(sym_inverse(S), b)
 
 
 # pi/2 in three parts (Cody and Waite): the first two have 33 bits, so that n times them is exact for |n| < 2^20
@@ -163,3 +305,20 @@ def sincos(x):
     odd = quadrant == 1.0 or quadrant == 3.0
     sine, cosine = (c, s) if odd else (s, c)
     return (sine if quadrant < 2.0 else -sine), (-cosine if quadrant == 1.0 or quadrant == 2.0 else cosine)
+
+
+@kernel
+def turn_quat(e, angle):
+    """The quaternion of a turn by `angle` [rad] about the unit vector e."""
+    s, c = sincos(0.5 * angle)
+    return (c, s * e[0], s * e[1], s * e[2])
+
+
+@kernel
+def rotation_vector_quat(a):
+    """The quaternion of a turn by |a| [rad] about a."""
+    angle = norm(a)
+    s, c = sincos(0.5 * angle)
+    # sin(x/2)/x below 1e-4 rad: 1/2 - x²/48 is exact to x⁴/3840 < 3e-20
+    k = s / angle if angle > 1e-4 else 0.5 - angle * angle / 48.0
+    return (c, k * a[0], k * a[1], k * a[2])

@@ -63,18 +63,21 @@ class RobotBuilder:
         child: str,
         at: Sequence[float] = (0.0, 0.0, 0.0),
         axis: Sequence[float] = (0.0, 0.0, 1.0),
-        axis2: Sequence[float] = (0.0, 1.0, 0.0),
+        axis2: Sequence[float] | None = None,
         rotation: Any = IDENTITY,
         stiffness: float = 0.0,
         rest: float = 0.0,
         damping: float = 0.0,
         friction: float = 0.0,
+        creep: float = 1e-3,
     ) -> "RobotBuilder":
         """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
         axis in the hinge's frame;
         rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
-        rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom.
+        rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom; creep [rad/s]: the rate
+        over which friction turns round. axis2: of a universal hinge the second axis, in the child; of a planar one its
+        x direction.
         """
         _checked_name("hinge", name)
         if name in self._hinges:
@@ -98,13 +101,17 @@ class RobotBuilder:
             _vector(at, f"at of {where}"),
             as_quaternion(rotation, where),
             _unit(axis, f"axis of {where}"),
-            _unit(axis2, f"axis2 of {where}"),
+            second_axis(kinds[kind], axis, axis2, where),
         )
-        values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction)
+        values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction, creep=creep)
         self._springs[name] = {key: _number(value, f"{key} of {where}") for key, value in values.items()}
         for key in ("stiffness", "damping", "friction"):
             if self._springs[name][key] < 0:
                 raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
+        if friction and self._springs[name]["creep"] <= 0:
+            raise ModelError(f"{where}: creep {creep:g} rad/s must be positive where there is friction.")
+        if kinds[kind] == JointKind.FREE and (stiffness or damping or friction):
+            raise ModelError(f"{where}: a free hinge has no spring, damping or friction.")
         return self
 
     def build(self) -> Robot:
@@ -176,10 +183,30 @@ class RobotBuilder:
                 (t.REST, "rest"),
                 (t.DAMPING, "damping"),
                 (t.COULOMB, "friction"),
+                (t.CREEP, "creep"),
             ):
                 freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             q, v = q + NQ[h.kind], v + NV[h.kind]
         return tree, body, freedom, np.zeros(t.WORLD_COLUMNS)
+
+
+def second_axis(kind: JointKind, axis: Any, axis2: Any, where: str) -> tuple[float, float, float]:
+    """axis2 of a hinge, or its default; checked against the first axis where it matters."""
+    first = np.array(_unit(axis, f"axis of {where}"))
+    if axis2 is None:
+        candidate = np.array((1.0, 0.0, 0.0) if kind == JointKind.PLANAR else (0.0, 1.0, 0.0))
+        if abs(candidate @ first) > 0.9:
+            candidate = np.array((0.0, 0.0, 1.0))
+        second = candidate - (candidate @ first) * first
+        return _unit(second, f"axis2 of {where}")
+    second = np.array(_unit(axis2, f"axis2 of {where}"))
+    if kind == JointKind.UNIVERSAL and np.linalg.norm(np.cross(first, second)) < 1e-9:
+        raise ModelError(
+            f"{where}: axis2 {list(axis2)} is parallel to the axis; a universal hinge needs two directions."
+        )
+    if kind == JointKind.PLANAR and abs(first @ second) > 1e-9:
+        raise ModelError(f"{where}: axis2 {list(axis2)}, the x direction, must be normal to the axis {list(axis)}.")
+    return _unit(second, f"axis2 of {where}")
 
 
 def checked_inertia(name: str, inertia: Any) -> np.ndarray:

@@ -1,10 +1,11 @@
 """What a robot is, with its names: the frozen answer of `RobotBuilder.build`, the URDF and the scenario readers."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rbt_ros.core.types import NV, JointKind, Model
+from rbt_ros.core.types import NQ, NV, JointKind, Model
 from rbt_ros.errors import ModelError
 from rbt_ros.model.shapes import Shape
 
@@ -85,6 +86,24 @@ class Robot:
         """Total mass [kg]."""
         return sum(b.mass for b in self.bodies)
 
+    @cached_property
     def freedoms(self) -> int:
-        """Number of velocity coordinates."""
-        return sum(NV[h.kind] for h in self.hinges)
+        """nv: number of velocities."""
+        return int(sum(NV[h.kind] for h in self.hinges))
+
+    @cached_property
+    def coordinates(self) -> int:
+        """nq: number of coordinates."""
+        return int(sum(NQ[h.kind] for h in self.hinges))
+
+    @cached_property
+    def origin_shift(self) -> np.ndarray:
+        """(n, 3): from the engine's origin of each body to that of its frame; -com on a free hinge, else zero."""
+        zero = (0.0, 0.0, 0.0)
+        floats = [h.kind == JointKind.FREE for h in self.hinges]
+        return np.array([np.negative(b.com) if f else zero for b, f in zip(self.bodies, floats, strict=True)])
+
+    @cached_property
+    def origin_is_shifted(self) -> bool:
+        """Whether any is."""
+        return bool(self.origin_shift.any())

@@ -1,43 +1,25 @@
 """Scenario YAML -> Scenario: what runs, from where, how, for how long. Every error carries file and line."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import as_quaternion
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
+from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("rk4",)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853")
 MODES = ("realtime", "fast")
+RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
+EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
 OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0}  # [Hz] defaults
-
-
-@dataclass(frozen=True)
-class BodyStart:
-    """Where a floating body's frame starts and how it moves."""
-
-    position: Vector = (0.0, 0.0, 0.0)  # p_WB [m]
-    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # q_WB
-    velocity: Vector = (0.0, 0.0, 0.0)  # v_WB of the frame's origin, world axes [m/s]
-    omega_body: Vector = (0.0, 0.0, 0.0)  # w_WB_B [rad/s]
-
-
-@dataclass(frozen=True)
-class WrenchInput:
-    """A constant wrench on a body during a part of the run; its ends are rounded to whole ticks."""
-
-    body: str
-    force: Vector = (0.0, 0.0, 0.0)  # [N]
-    moment: Vector = (0.0, 0.0, 0.0)  # [N·m], beside that of the force
-    frame: str = "body"  # axes of both: "body" or "world"
-    at: str = "com"  # where the force acts: "com" or "origin" of the body's frame
-    from_ns: int = 0
-    to_ns: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +31,9 @@ class Scenario:
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
-    start: dict[str, BodyStart] = field(default_factory=dict)
-    inputs: tuple[WrenchInput, ...] = ()
+    start_bodies: dict[str, BodyStart] = field(default_factory=dict)
+    start_hinges: dict[str, HingeStart] = field(default_factory=dict)
+    inputs: tuple[PlannedInput, ...] = ()
     duration_ns: int | None = None  # None: until told to stop
     seed: int = 0
     outputs: dict[str, float] = field(default_factory=lambda: dict(OUTPUT_RATES))  # [Hz]
@@ -100,7 +83,11 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
     if "start" in doc:
-        given["start"] = _start(doc["start"], robot)
+        doc["start"].mapping("bodies", "hinges")
+        if "bodies" in doc["start"]:
+            given["start_bodies"] = _start_bodies(doc["start"]["bodies"], robot)
+        if "hinges" in doc["start"]:
+            given["start_hinges"] = _start_hinges(doc["start"]["hinges"], robot)
     if "inputs" in doc:
         given["inputs"] = tuple(_input(entry, robot) for entry in doc["inputs"].entries())
     if "duration" in doc:
@@ -201,10 +188,9 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
 
 
 def _attitude(item: Item) -> tuple[float, float, float, float]:
-    """w x y z, or {euler: [ZXZ, a, b, c]} with angles in rad or with units."""
-    if isinstance(item.value, dict):
-        item.mapping("euler")
-        return _euler(item["euler"])
+    """w x y z, or [ZXZ, a, b, c] with angles in rad or with units."""
+    if isinstance(item.value, list) and item.value and isinstance(item.value[0], str) and item.value[0].isalpha():
+        return _euler(item)
     return _placed(item, as_quaternion, item.vector("plain number", 4), item.key)
 
 
@@ -216,29 +202,77 @@ def _euler(item: Item) -> tuple[float, float, float, float]:
     return _placed(item, as_quaternion, (entries[0].text(), *angles), item.key)
 
 
-def _start(item: Item, robot: Robot) -> dict[str, BodyStart]:
-    item.mapping("bodies")
+def _start_bodies(item: Item, robot: Robot) -> dict[str, BodyStart]:
     starts = {}
-    for name, spec in item["bodies"].mapping().items():
-        index = _placed(spec, robot.body_index, name)
-        if index not in robot.free_bodies:
-            raise spec.error(f"body '{name}' hangs on hinge '{robot.hinges[index].name}'; set the start of that hinge.")
+    for name, spec in item.mapping().items():
         spec.mapping("position", "quaternion", "euler", "velocity", "omega_body")
-        given: dict[str, object] = {}
-        if "quaternion" in spec and "euler" in spec:
-            raise spec["euler"].error("quaternion and euler both give the attitude; keep one.")
-        if "quaternion" in spec:
-            given["quaternion"] = _attitude(spec["quaternion"])
-        if "euler" in spec:
-            given["quaternion"] = _euler(spec["euler"])
+        given = _attitude_keys(spec)
         for key, unit in (("position", "length"), ("velocity", "velocity"), ("omega_body", "angular velocity")):
             if key in spec:
                 given[key] = spec[key].vector(unit)
         starts[name] = BodyStart(**given)  # type: ignore[arg-type]
+        _placed(spec, put_body, robot, neutral(robot), name, starts[name])
     return starts
 
 
-def _input(item: Item, robot: Robot) -> WrenchInput:
+def _start_hinges(item: Item, robot: Robot) -> dict[str, HingeStart]:
+    starts = {}
+    for name, spec in item.mapping().items():
+        kind = robot.hinges[_placed(spec, robot.hinge_index, name)].kind
+        spec.mapping("angle", "position", "rate", "quaternion", "euler", "omega")
+        given = _attitude_keys(spec)
+        lengths = freedom_dimensions(kind)
+        if "angle" in spec:
+            given["position"] = spec["angle"].number("angle")
+        if "position" in spec:
+            given["position"] = _per_freedom(spec["position"], lengths)
+        if "rate" in spec:
+            given["rate"] = _per_freedom(spec["rate"], [RATES[dimension] for dimension in lengths])
+        if "omega" in spec:
+            given["omega"] = spec["omega"].vector("angular velocity")
+        starts[name] = HingeStart(**given)  # type: ignore[arg-type]
+        _placed(spec, put_hinge, robot, neutral(robot), name, starts[name])
+    return starts
+
+
+def _per_freedom(item: Item, dimensions: Sequence[str]) -> tuple[float, ...]:
+    """One number per freedom; a hinge of one freedom needs no list."""
+    entries = item.entries() if isinstance(item.value, list) else [item]
+    if len(entries) != len(dimensions):
+        raise item.error(f"takes {len(dimensions)} numbers, one per freedom of the hinge, not {len(entries)}.")
+    return tuple(entry.number(dimension) for entry, dimension in zip(entries, dimensions, strict=True))
+
+
+def _attitude_keys(spec: Item) -> dict[str, object]:
+    if "quaternion" in spec and "euler" in spec:
+        raise spec["euler"].error("quaternion and euler both give the attitude; keep one.")
+    if "quaternion" in spec:
+        return {"quaternion": _attitude(spec["quaternion"])}
+    return {"quaternion": _euler(spec["euler"])} if "euler" in spec else {}
+
+
+def _input(item: Item, robot: Robot) -> PlannedInput:
+    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to")
+    if ("wrench" in item) == ("hinge" in item):
+        raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
+    what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
+    from_ns = item["from"].nanoseconds() if "from" in item else 0
+    to_ns = item["to"].nanoseconds() if "to" in item else None
+    if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
+        span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
+        raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
+    return PlannedInput(what, from_ns, to_ns)
+
+
+def _effort(item: Item, robot: Robot) -> Effort:
+    item.mapping("hinge", "effort", "from", "to")
+    hinge = item["hinge"].text()
+    kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
+    dimensions = freedom_dimensions(kind) or ("angle",) * 3
+    return Effort(hinge, _per_freedom(item["effort"], [EFFORTS[dimension] for dimension in dimensions]))
+
+
+def _wrench(item: Item, robot: Robot) -> Wrench:
     item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
@@ -252,17 +286,9 @@ def _input(item: Item, robot: Robot) -> WrenchInput:
         frame = item["frame"].text()
         if frame not in ("world", "body", body):
             raise item["frame"].error(
-                f"'{frame}' is not a frame for this wrench; use world, or body for the axes of {body}."
+                f"'{frame}' is no frame for this wrench; use world, or body for the axes of {body}."
             )
         given["frame"] = "world" if frame == "world" else "body"
     if "at" in item:
         given["at"] = item["at"].choice("com", "origin")
-    if "from" in item:
-        given["from_ns"] = item["from"].nanoseconds()
-    if "to" in item:
-        given["to_ns"] = item["to"].nanoseconds()
-    wrench = WrenchInput(body, **given)  # type: ignore[arg-type]
-    if wrench.to_ns is not None and wrench.to_ns <= wrench.from_ns or wrench.from_ns < 0:
-        span = f"from {wrench.from_ns * 1e-9:g} s to {(wrench.to_ns or math.inf) * 1e-9:g} s"
-        raise item.error(f"the wrench acts {span}; it must start at 0 s or later and end after it starts.")
-    return wrench
+    return Wrench(body, **given)  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from rbt_ros.errors import MessageError
+from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.sim import WrenchCommand
 
 
 @functools.cache
@@ -77,9 +77,8 @@ def wrench_command(message: Any, robot: Robot, body: str, *, prefix: str, at: st
         known = f"'{prefix + WORLD}', '{prefix + body}' or empty for the body's own axes"
         raise MessageError(f"wrench on '{body}': frame_id '{shortened(frame)}' is not usable here; use {known}.")
     force, torque = message.wrench.force, message.wrench.torque
-    return WrenchCommand(
-        body, (force.x, force.y, force.z), (torque.x, torque.y, torque.z), frame=axes, at=at, hold_ns=hold_ns
-    )
+    wrench = Wrench(body, (force.x, force.y, force.z), (torque.x, torque.y, torque.z), axes, at)
+    return WrenchCommand(wrench, hold_ns)
 
 
 def shortened(text: str, most: int = 60) -> str:

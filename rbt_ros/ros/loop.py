@@ -3,6 +3,7 @@
 The executor only parses and posts; nothing here waits on a lock held by it, and nothing waits on simulated time.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -12,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.errors import MessageError, SolveError
+from rbt_ros.model.inputs import Latched, WrenchCommand
 from rbt_ros.results import Sample
-from rbt_ros.sim import Latched, Simulation, WrenchCommand
+from rbt_ros.sim import Simulation
 
-LATENESS_KEPT = 60_000  # wake-ups over which jitter is told: the last minute at 1 kHz
+LATENESS_KEPT = 10_000  # wake-ups over which the percentiles are told: the last 10 s at 1 kHz
 MOST_LAG_NS = 5_000_000_000  # behind by more than this, the lag is given up and reported (a machine that slept)
 SECOND_NS = 1_000_000_000
 
@@ -57,12 +59,13 @@ class LoopStatistics(NamedTuple):
     """How well time was kept."""
 
     ticks: int
+    elapsed_ns: int  # of steady time, from the first step to the last report
     overruns: int  # ticks that began after the next one's deadline
     given_up_ns: int  # lag that was not caught up
     real_time_factor: float  # over the last second
-    late_p50_us: float  # wake-up after deadline, last minute
+    late_p50_us: float  # wake-up after deadline, over the last LATENESS_KEPT ticks
     late_p99_us: float
-    late_max_us: float
+    late_max_us: float  # since the start
 
 
 class Loop:
@@ -89,12 +92,12 @@ class Loop:
         self._every_tick, self._outputs = every_tick, tuple(outputs)
         self._on_latched, self._on_fault, self._second = on_latched, on_fault, second
         self._paced, self._factor = paced, factor
-        # the report of each second is made where the other outputs are, so that their stamps meet
-        self._report_divider = max((o.divider for o in self._outputs), default=1)
+        self._report_divider = math.lcm(*(o.divider for o in self._outputs))
         self._steps = 0  # since the start of the process; the clock counts these
-        self._overruns = self._given_up_ns = 0
+        self._overruns = self._given_up_ns = self._elapsed_ns = 0
         self._rate = 0.0
         self._late = np.zeros(LATENESS_KEPT)
+        self._late_max_ns = 0
         self._inbox: deque[Posted] = deque()
         self._wake = threading.Condition()
         self._stopping = False
@@ -143,9 +146,16 @@ class Loop:
     def statistics(self) -> LoopStatistics:
         """How well time was kept so far."""
         late = self._late[: min(self._steps, LATENESS_KEPT)] if self._paced else np.zeros(0)
-        p50, p99, most = np.percentile(late, [50, 99, 100]) if late.size else (0.0, 0.0, 0.0)
+        p50, p99 = np.percentile(late, [50, 99]) if late.size else (0.0, 0.0)
         return LoopStatistics(
-            self._steps, self._overruns, self._given_up_ns, self._rate, float(p50), float(p99), float(most)
+            self._steps,
+            self._elapsed_ns,
+            self._overruns,
+            self._given_up_ns,
+            self._rate,
+            float(p50),
+            float(p99),
+            self._late_max_ns * 1e-3,
         )
 
     # the thread
@@ -158,7 +168,7 @@ class Loop:
 
     def _run(self) -> None:
         self._publish_all()
-        deadline = time.monotonic_ns()
+        started = deadline = time.monotonic_ns()
         second_at, steps_at_second = deadline + SECOND_NS, 0
         while not self._stopping:
             self._latch()
@@ -173,11 +183,16 @@ class Loop:
                 self._wait_until(second_at)
                 deadline = time.monotonic_ns()
             now = time.monotonic_ns()
-            if now >= second_at and (self.failure or self._steps % self._report_divider == 0):
+            if now >= second_at and (self._outputs_meet() or now >= second_at + SECOND_NS):
                 elapsed = now - second_at + SECOND_NS
+                self._elapsed_ns = now - started
                 self._rate = (self._steps - steps_at_second) * self.sim.h_ns / elapsed
                 second_at, steps_at_second = now + SECOND_NS, self._steps
                 self._second(self.sim.sample(), self.stamp_ns())
+
+    def _outputs_meet(self) -> bool:
+        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
+        return self.failure is not None or self._steps % self._report_divider == 0
 
     def _next_deadline(self, last: int, now: int) -> int:
         """When the next step is due: a fixed grid, so that a late step is caught up and no drift adds up."""
@@ -207,13 +222,13 @@ class Loop:
                 self.counters.stale += 1
                 held = command.hold_ns * 1e-9
                 self._fault(
-                    f"wrench on '{command.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s."
+                    f"wrench on '{command.wrench.body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s."
                 )
                 continue
             if -age > SECOND_NS:
                 self.counters.ahead += 1
                 self._fault(
-                    f"wrench on '{command.body}' is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; "
+                    f"wrench on '{command.wrench.body}' is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; "
                     "set use_sim_time on its sender."
                 )
             try:
@@ -232,17 +247,10 @@ class Loop:
     def _step(self, deadline: int) -> None:
         late = time.monotonic_ns() - deadline
         self._late[self._steps % LATENESS_KEPT] = late * 1e-3
-        if self._paced and late > self.sim.h_ns / self._factor:
-            self._overruns += 1
-        try:
-            self.sim.advance(1)
-        except SolveError as err:
-            if self.sim.drop_commands():
-                self.counters.cancelled += 1
-                self._fault(f"the commands that act were cancelled: {err}")
-                return
-            self.failure = str(err)
-            self._fault(f"the simulation stands still: {err}")
+        if self._paced:
+            self._late_max_ns = max(self._late_max_ns, late)
+            self._overruns += late > self.sim.h_ns / self._factor
+        if not self._advanced():
             return
         self._steps += 1
         stamp = self.stamp_ns()
@@ -252,6 +260,20 @@ class Loop:
             sample = self.sim.sample()
             for output in due:
                 output.publish(sample, stamp)
+
+    def _advanced(self) -> bool:
+        """Take one step; without the commands that act, where they would break the state. False: it is broken."""
+        try:
+            self.sim.advance(1)
+        except SolveError as err:
+            if self.sim.drop_commands():
+                self.counters.cancelled += 1
+                self._fault(f"the commands that act were cancelled: {err}")
+                return self._advanced()
+            self.failure = str(err)
+            self._fault(f"the simulation stands still: {err}")
+            return False
+        return True
 
     def _publish_all(self) -> None:
         """The start, t = 0, on every output."""

@@ -19,15 +19,17 @@ from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
 from rbt_ros.errors import MessageError, RbtError, ScenarioError
+from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
 from rbt_ros.ros.convert import fill, message_class, shortened, stamp_of, wrench_command
-from rbt_ros.ros.loop import SECOND_NS, Loop, Output
+from rbt_ros.ros.loop import SECOND_NS, Loop, LoopStatistics, Output
 from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
-from rbt_ros.sim import Latched, Simulation
+from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
 CLOCK_SEARCH_NS = SECOND_NS // 2  # discovery on one machine takes a tenth of this
+SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -121,9 +123,9 @@ class SimulatorNode(Node):
         return every_tick, outputs
 
     def _on_latched(self, latched: Latched, stamp: int) -> None:
-        command = latched.command
-        frame = self._prefix + ("world" if command.frame == "world" else command.body)
-        self._latched[command.body](topics.wrench_fields(stamp, frame, command.force, command.moment))
+        wrench = latched.wrench
+        frame = self._prefix + ("world" if wrench.frame == "world" else wrench.body)
+        self._latched[wrench.body](topics.wrench_fields(stamp, frame, wrench.force, wrench.moment))
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
         kept, s = sample.conservation, self.loop.statistics()
@@ -135,7 +137,7 @@ class SimulatorNode(Node):
             topics.conservation_report(
                 sample, self._value("warn.energy_drift"), self._value("warn.angular_momentum_drift")
             ),
-            self._loop_report(),
+            self._loop_report(s),
             self._command_report(),
         ]
         self._publish_diagnostics(
@@ -146,10 +148,10 @@ class SimulatorNode(Node):
         """How it goes, in one line, from the last report of a second; empty before the first."""
         return self._status
 
-    def _loop_report(self) -> topics.Report:
-        s = self.loop.statistics()
+    def _loop_report(self, s: LoopStatistics) -> topics.Report:
         values = {
             "ticks": s.ticks,
+            "elapsed [s]": s.elapsed_ns * 1e-9,
             "step [s]": self.sim.h_ns * 1e-9,
             "real-time factor": s.real_time_factor,
             "overruns": s.overruns,
@@ -237,6 +239,7 @@ def spin(
         executor.add_node(node)
         gc.collect()
         gc.freeze()  # what lives from here on is small: collections stay short
+        sys.setswitchinterval(SWITCH_S)
         node.loop.start()
         _spin_until(stop, node, executor, duration, watch)
     except ExternalShutdownException:

@@ -10,7 +10,8 @@ import pytest
 from rbt_ros.core import types as t
 from rbt_ros.core.vec import cross, qconj, qmul, rotation, sym_mul, sym_solve, turn, turn_back
 from rbt_ros.model.build import RobotBuilder
-from rbt_ros.sim import Simulation, WrenchCommand
+from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.sim import Simulation
 
 EPS = np.finfo(float).eps
 R1 = json.loads((Path(__file__).parents[1] / "reference" / "r1_free_top.json").read_text())
@@ -107,7 +108,7 @@ def test_pulse_gives_exactly_its_impulse():
     sim = satellite()
     sim.set_body("hub", omega_body=(1.0, 2.0, 3.0))
     force = (0.3, -0.7, 1.1)
-    sim.command(WrenchCommand("hub", force, (0.0, 0.0, 0.0), "world", "com", hold_ns=100_000_000))
+    sim.command(WrenchCommand(Wrench("hub", force, (0.0, 0.0, 0.0), "world", "com"), 100_000_000))
     sim.advance(250)
     assert sim.sample().momentum == pytest.approx(np.multiply(force, 0.1), rel=100 * EPS)
 
@@ -115,7 +116,7 @@ def test_pulse_gives_exactly_its_impulse():
 def test_force_off_the_centre_of_mass_gives_its_arm_times_force():
     """At rest, one short push at the origin, CoM at (0, 0, -1): L about the CoM grows by r × F h (r = 1 m up)."""
     sim = satellite(com=(0.0, 0.0, -1.0), step=1e-6)
-    sim.command(WrenchCommand("hub", (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), "body", "origin", hold_ns=1000))
+    sim.command(WrenchCommand(Wrench("hub", (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), "body", "origin"), 1000))
     sim.advance(1)
     assert sim.sample().angular_momentum_com == pytest.approx((0.0, 2.0e-6, 0.0), rel=1e-12, abs=1e-18)
 
@@ -126,7 +127,7 @@ def test_body_axes_turn_with_the_body_and_world_axes_do_not():
     for frame, direction in pushes.items():
         sim = satellite()
         sim.set_body("hub", euler=("ZYX", math.pi / 2, 0.0, 0.0))
-        sim.command(WrenchCommand("hub", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), frame, "com", hold_ns=1_000_000))
+        sim.command(WrenchCommand(Wrench("hub", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), frame, "com"), 1_000_000))
         sim.advance(1)
         assert sim.sample().momentum == pytest.approx(np.multiply(direction, 1e-3), abs=1e-18)
 
@@ -139,7 +140,9 @@ def test_turning_the_world_turns_the_motion():
         R = np.array(rotation(q))
         sim = satellite(gravity=R @ (0.1, 0.2, -9.0))
         sim.set_body("hub", quaternion=q, velocity=R @ (1.0, 2.0, 3.0), omega_body=(0.5, 1.0, -2.0))
-        sim.command(WrenchCommand("hub", tuple(R @ (1.0, 0.0, 2.0)), tuple(R @ (0.1, 0.2, 0.3)), "world", "com", 10**9))
+        sim.command(
+            WrenchCommand(Wrench("hub", tuple(R @ (1.0, 0.0, 2.0)), tuple(R @ (0.1, 0.2, 0.3)), "world", "com"), 10**9)
+        )
         sim.advance(500)
         states.append(sim.state)
     assert states[1].v[:3] == pytest.approx(states[0].v[:3], abs=500 * 4 * EPS)

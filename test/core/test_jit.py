@@ -14,9 +14,9 @@ CORE = Path(jit.__file__).parent
 
 RUN = """
 import rbt_ros as rbt
-from rbt_ros.sim import WrenchCommand
+from rbt_ros.model.inputs import Wrench, WrenchCommand
 sim = rbt.load("cubesat").simulation()
-sim.command(WrenchCommand("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com", 100_000_000))
+sim.command(WrenchCommand(Wrench("cubesat", (0.1, 0.2, 0.3), (0.01, 0.0, 0.02), "world", "com"), 100_000_000))
 sim.advance(150)
 print(sim.digest(), sim.sample().energy.total.hex())
 """
@@ -40,10 +40,10 @@ def test_compiled_plain_and_generic_cpu_give_the_same_bits():
 
 CALLER = """\
 from rbt_ros.core.callee import half
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.jit import routine
 
 
-@kernel
+@routine
 def f(x):
     return half(x)
 """
@@ -52,7 +52,7 @@ CALLEE = "from rbt_ros.core.jit import kernel\n\n\n@kernel\ndef half(x):\n    re
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package's skeleton with two kernels in two files, one calling the other."""
+    """A copy of the package's skeleton with a kernel and a routine that calls it from another file."""
     core = tmp_path / "rbt_ros" / "core"
     core.mkdir(parents=True)
     for folder in (core.parent, core):
@@ -76,7 +76,7 @@ def test_an_edit_of_a_callee_in_another_file_is_seen(package):
 def test_without_the_hash_the_trap_is_real(package):
     """What the decorator guards against still exists: should this fail, numba has learned, and the hash may go."""
     code = "from rbt_ros.core.caller import f; print(f(8.0))"
-    plain = "import numba\n\n\ndef kernel(f):\n    return numba.njit(cache=True)(f)\n"
+    plain = "import numba\n\n\ndef kernel(f):\n    return numba.njit(cache=True)(f)\n\n\nroutine = kernel\n"
     (package / "rbt_ros/core/jit.py").write_text(plain)
     environment = {"NUMBA_CACHE_DIR": str(package / "cache"), "NUMBA_DISABLE_JIT": "0"}
     assert run_python(code, package, **environment) == "4.0"

@@ -46,11 +46,11 @@ def test_a_whole_scenario():
     assert (s.name, s.h_ns, s.duration_ns, s.seed, s.mode) == ("sat", 10**6, 60 * 10**9, 7, "fast")
     assert s.gravity == (0, 0, -9.81)
     assert s.outputs == {"tf": 50, "odom": 0, "joint_states": 1000}
-    start = s.start["hub"]
+    start = s.start_bodies["hub"]
     assert start.omega_body[2] == pytest.approx(200 * math.tau / 60) and start.velocity[2] == 7500
     assert start.quaternion == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
-    assert (s.inputs[0].frame, s.inputs[0].from_ns, s.inputs[0].to_ns) == ("world", 10**9, 2 * 10**9)
-    assert s.inputs[1].moment == (0, 1e-3, 0) and s.inputs[1].to_ns is None
+    assert (s.inputs[0].what.frame, s.inputs[0].from_ns, s.inputs[0].to_ns) == ("world", 10**9, 2 * 10**9)
+    assert s.inputs[1].what.moment == (0, 1e-3, 0) and s.inputs[1].to_ns is None
     assert s.robot.bodies[0].com == (0, 0, 0.01) and s.text == GOOD
 
 
@@ -74,14 +74,18 @@ def test_the_shipped_one():
         ("step: 1e-3", "step: 0", r"sat.yaml:11: step: 0 must be longer than nothing"),
         ("step: 1e-3", "step: 0.1 ns", r"sat.yaml:11: step: 0.1 ns is no whole number of nanoseconds"),
         ("step: 1e-3", "step: .nan", r"sat.yaml:11: step: nan is not finite"),
-        ("integrator: rk4", "integrator: rk5", r"sat.yaml:12: integrator: 'rk5' is not one of rk4"),
+        (
+            "integrator: rk4",
+            "integrator: rk5",
+            r"sat.yaml:12: integrator: 'rk5' is not one of semi_implicit, rk4, dop853",
+        ),
         ("euler: [ZYX, 90 deg, 0, 0]", "quaternion: [0, 0, 0, 0]", r"sat.yaml:15: .*is zero and has no direction"),
         ("euler: [ZYX, 90 deg, 0, 0]", "quaternion: [.nan, 0, 0, 1]", r"sat.yaml:15: .*nan is not finite"),
         ("euler: [ZYX, 90 deg, 0, 0]", "quaternion: [1, 0, 0]", r"sat.yaml:15: .*takes 4 numbers, not 3"),
         ("euler: [", "quaternion: [1, 0, 0, 0], euler: [", r"sat.yaml:15: .*both give the attitude"),
         ("    hub: {position", "    hob: {position", r"sat.yaml:15: .*has no body 'hob'; it has hub"),
         ("wrench: hub, force", "wrench: hob, force", r"sat.yaml:17: .*has no body 'hob'"),
-        ("frame: world", "frame: moon", r"sat.yaml:17: .*'moon' is not a frame for this wrench"),
+        ("frame: world", "frame: moon", r"sat.yaml:17: .*'moon' is no frame for this wrench"),
         ("from: 1 s, to: 2 s", "from: 2 s, to: 1 s", r"sat.yaml:17: .*must start at 0 s or later and end after"),
         ("force: [0, 0, 1], ", "", r"sat.yaml:17: .*needs a force or a moment"),
         ("force: [0, 0, 1]", "force: [0, 0, .inf]", r"sat.yaml:17: .*inf is not finite"),

@@ -1,0 +1,260 @@
+"""Forward dynamics by articulated bodies, O(n): M(q) v̇ = τ - C(q, v) without ever forming M.
+
+Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7, in three blocks of 3x3 instead of one 6x6. Seen from its
+inboard hinge, a body with all that hangs on it answers an acceleration (angular ẇ, linear a of its origin) with
+
+    moment = I ẇ + H a + n        I, M symmetric; (n, f): the bias wrench, what is needed at v̇ = 0
+    force  = Hᵀ ẇ + M a + f
+
+ẇ and a count from the motion at v̇ = 0, which the outward pass has computed, and the bias is that of Newton and Euler:
+so no velocities appear in the elimination. A hinge of single-axis freedoms loses them one at a time, the outermost
+first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its body hands on nothing but a 3x3 mass.
+"""
+
+from rbt_ros.core.jit import kernel
+from rbt_ros.core.joints import slides
+from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world
+from rbt_ros.core.newton_euler import newton_euler
+from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.vec import (
+    add,
+    cross,
+    dot,
+    mat_add,
+    put3,
+    put6,
+    put9,
+    row3,
+    row6,
+    row9,
+    scale,
+    sub,
+    sub_outer,
+    sym_add,
+    sym_inverse,
+    sym_mul,
+    sym_sub_outer,
+    turn,
+    turn_back,
+)
+from rbt_ros.core.work import (
+    ACC_V,
+    ARM,
+    AXIS_W,
+    D_INV,
+    EFFORT,
+    FORCE,
+    HH,
+    II,
+    MM,
+    MOMENT,
+    REST_EFFORT,
+    ROT,
+    SPIN_DOT_V,
+    UF,
+    UN,
+)
+
+
+@kernel
+def weigh(i, m, c, I_Bcm, work):
+    """Fill I, H, M of row i + 1 with those of one body of mass m, CoM at c: I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1."""
+    mc = scale(m, c)
+    xx, yy, zz = c[0] * mc[0], c[1] * mc[1], c[2] * mc[2]
+    steiner = (yy + zz, xx + zz, xx + yy, -c[0] * mc[1], -c[0] * mc[2], -c[1] * mc[2])
+    put6(work.body, i + 1, II, sym_add(I_Bcm, steiner))
+    put9(work.body, i + 1, HH, ((0.0, -mc[2], mc[1]), (mc[2], 0.0, -mc[0]), (-mc[1], mc[0], 0.0)))
+    put6(work.body, i + 1, MM, (m, m, m, 0.0, 0.0, 0.0))
+
+
+@kernel
+def hand_to_parent(model, i, work, I, H, M, n, f):
+    """Add the articulated body at r = p_PB to the parent's: a point at r has a = a_P + ẇ × r.
+
+    H_P = H + [r]× M,    I_P = I - H [r]× + [r]× H_Pᵀ,    n_P = n + r × f.
+    """
+    if model.tree[i, PARENT] < 0:
+        return
+    p, r = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM)
+    H_P = mat_add(H, moments_of(r, M))
+    a0, a1, a2 = cross(r, H[0]), cross(r, H[1]), cross(r, H[2])  # rows of -H [r]×
+    b0, b1, b2 = cross(r, H_P[0]), cross(r, H_P[1]), cross(r, H_P[2])  # columns of [r]× H_Pᵀ
+    shift = (a0[0] + b0[0], a1[1] + b1[1], a2[2] + b2[2], a0[1] + b1[0], a0[2] + b2[0], a1[2] + b2[1])
+    put6(work.body, p, II, sym_add(row6(work.body, p, II), sym_add(I, shift)))
+    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H_P))
+    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
+    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), add(n, cross(r, f))))
+    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+
+
+@kernel
+def moments_of(r, M):
+    """[r]× M for a symmetric M."""
+    xx, yy, zz, xy, xz, yz = M
+    x, y, z = r
+    return (
+        (y * xz - z * xy, y * yz - z * yy, y * zz - z * yz),
+        (z * xx - x * xz, z * xy - x * yz, z * xz - x * zz),
+        (x * xy - y * xx, x * yy - y * xy, x * yz - y * xz),
+    )
+
+
+@kernel
+def eliminate_axes(model, i, work):
+    """Take the turns and slides of hinge i out of its articulated body and hand the rest to the parent.
+
+    Each freedom with axis e: U = inertia × e, D = e·U, v̇ = (τ - e·bias - U·(ẇ, a)) / D; what remains is
+    inertia - U Uᵀ / D and bias + U (τ - e·bias) / D.
+    """
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    for k in range(NV[kind] - 1, -1, -1):
+        e = row3(work.freedom, j + k, AXIS_W)
+        if slides(kind, k):
+            Un, Uf = turn(H, e), sym_mul(M, e)
+            D_inv, rest = 1.0 / dot(e, Uf), work.freedom[j + k, EFFORT] - dot(e, f)
+        else:
+            Un, Uf = sym_mul(I, e), turn_back(H, e)
+            D_inv, rest = 1.0 / dot(e, Un), work.freedom[j + k, EFFORT] - dot(e, n)
+        I, M = sym_sub_outer(I, Un, D_inv), sym_sub_outer(M, Uf, D_inv)
+        H = sub_outer(H, scale(D_inv, Un), Uf)
+        n, f = add(n, scale(D_inv * rest, Un)), add(f, scale(D_inv * rest, Uf))
+        put3(work.freedom, j + k, UN, Un)
+        put3(work.freedom, j + k, UF, Uf)
+        work.freedom[j + k, D_INV] = D_inv
+        work.freedom[j + k, REST_EFFORT] = rest
+    hand_to_parent(model, i, work, I, H, M, n, f)
+
+
+@kernel
+def eliminate_ball(model, i, work):
+    """Take the three turns of a spherical hinge out: ẇ = I⁻¹ (τ - n - H a). Row i + 1 keeps I⁻¹, I⁻¹ H, I⁻¹ (τ - n)
+    in the places of I, H, n."""
+    j = model.tree[i, V]
+    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    tau = turn(row9(work.body, i + 1, ROT), row3_efforts(work, j))
+    I_inv = sym_inverse(I)
+    Ht = (
+        (H[0][0], H[1][0], H[2][0]),
+        (H[0][1], H[1][1], H[2][1]),
+        (H[0][2], H[1][2], H[2][2]),
+    )
+    g0, g1, g2 = sym_mul(I_inv, Ht[0]), sym_mul(I_inv, Ht[1]), sym_mul(I_inv, Ht[2])  # columns of G = I⁻¹ H
+    rest = sym_mul(I_inv, sub(tau, n))
+    G = ((g0[0], g1[0], g2[0]), (g0[1], g1[1], g2[1]), (g0[2], g1[2], g2[2]))
+    put6(work.body, i + 1, II, I_inv)
+    put9(work.body, i + 1, HH, G)
+    put3(work.body, i + 1, MOMENT, rest)
+    left = (
+        M[0] - dot(Ht[0], g0),
+        M[1] - dot(Ht[1], g1),
+        M[2] - dot(Ht[2], g2),
+        M[3] - dot(Ht[0], g1),
+        M[4] - dot(Ht[0], g2),
+        M[5] - dot(Ht[1], g2),
+    )  # M - Hᵀ I⁻¹ H
+    mass_to_parent(model, i, work, left, tau, add(f, turn(Ht, rest)))
+
+
+@kernel
+def mass_to_parent(model, i, work, M, n, f):
+    """`hand_to_parent` where I = 0 and H = 0: I_P = -[r]× M [r]×, H_P = [r]× M."""
+    if model.tree[i, PARENT] < 0:
+        return
+    p, r = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM)
+    H_P = moments_of(r, M)
+    b0, b1, b2 = cross(r, H_P[0]), cross(r, H_P[1]), cross(r, H_P[2])
+    put6(work.body, p, II, sym_add(row6(work.body, p, II), (b0[0], b1[1], b2[2], b1[0], b2[0], b2[1])))
+    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H_P))
+    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
+    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), add(n, cross(r, f))))
+    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+
+
+@kernel
+def row3_efforts(work, j):
+    """The efforts of freedoms j, j+1, j+2."""
+    return (work.freedom[j, EFFORT], work.freedom[j + 1, EFFORT], work.freedom[j + 2, EFFORT])
+
+
+@kernel
+def solve_free(model, i, work, vdot):
+    """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'."""
+    j = model.tree[i, V]
+    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    R_WB = row9(work.body, i + 1, ROT)
+    n = sub(turn(R_WB, row3_efforts(work, j)), row3(work.body, i + 1, MOMENT))
+    f = sub(row3_efforts(work, j + 3), row3(work.body, i + 1, FORCE))
+    M_inv = sym_inverse(M)
+    g0, g1, g2 = sym_mul(M_inv, H[0]), sym_mul(M_inv, H[1]), sym_mul(M_inv, H[2])  # rows of H M⁻¹
+    seen = (
+        I[0] - dot(H[0], g0),
+        I[1] - dot(H[1], g1),
+        I[2] - dot(H[2], g2),
+        I[3] - dot(H[0], g1),
+        I[4] - dot(H[0], g2),
+        I[5] - dot(H[1], g2),
+    )
+    wdot = sym_mul(sym_inverse(seen), sub(n, (dot(g0, f), dot(g1, f), dot(g2, f))))
+    a = sym_mul(M_inv, sub(f, turn_back(H, wdot)))
+    put3(work.body, i + 1, SPIN_DOT_V, wdot)
+    put3(work.body, i + 1, ACC_V, a)
+    vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(R_WB, wdot)
+    vdot[j + 3], vdot[j + 4], vdot[j + 5] = a
+
+
+@kernel
+def answer(model, i, work, vdot):
+    """v̇ of hinge i, and SPIN_DOT_V and ACC_V of row i + 1, when the parent's are known."""
+    p, kind, j = model.tree[i, PARENT] + 1, model.tree[i, KIND], model.tree[i, V]
+    wdot = row3(work.body, p, SPIN_DOT_V)
+    a = add(row3(work.body, p, ACC_V), cross(wdot, row3(work.body, i + 1, ARM)))
+    if kind == JointKind.SPHERICAL:
+        wdot_P = wdot
+        wdot = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.body, i + 1, ROT), sub(wdot, wdot_P))
+    else:
+        for k in range(NV[kind]):
+            e, s = row3(work.freedom, j + k, AXIS_W), work.freedom[j + k, REST_EFFORT]
+            s -= dot(row3(work.freedom, j + k, UN), wdot) + dot(row3(work.freedom, j + k, UF), a)
+            s *= work.freedom[j + k, D_INV]
+            vdot[j + k] = s
+            if slides(kind, k):
+                a = add(a, scale(s, e))
+            else:
+                wdot = add(wdot, scale(s, e))
+    put3(work.body, i + 1, SPIN_DOT_V, wdot)
+    put3(work.body, i + 1, ACC_V, a)
+
+
+@kernel
+def set_out(model, q, v, work):
+    """Outward: motion at v̇ = 0, own inertia and bias of every body."""
+    start_at_the_world(model, work)
+    for i in range(model.tree.shape[0]):
+        R_WB, r = settle(model, i, q, work)
+        w, wdot, a = move(model, i, v, R_WB, r, work)
+        m, (c, I_W) = model.body[i, MASS], inertia_in_world(model, i, R_WB)
+        weigh(i, m, c, I_W, work)
+        n, f = newton_euler(m, c, I_W, w, wdot, a)
+        put3(work.body, i + 1, MOMENT, n)
+        put3(work.body, i + 1, FORCE, f)
+
+
+@kernel
+def solve_tree(model, work, vdot):
+    """v̇ from the rows that `set_out` and the forces have filled: inward elimination, outward answer."""
+    n = model.tree.shape[0]
+    for i in range(n - 1, -1, -1):
+        kind = model.tree[i, KIND]
+        if kind == JointKind.SPHERICAL:
+            eliminate_ball(model, i, work)
+        elif kind != JointKind.FREE:
+            eliminate_axes(model, i, work)
+        else:
+            solve_free(model, i, work, vdot)
+    for i in range(n):
+        if model.tree[i, KIND] != JointKind.FREE:
+            answer(model, i, work, vdot)

@@ -1,0 +1,210 @@
+"""What acts on bodies and freedoms besides inertia: gravity, springs, friction, loads."""
+
+import math
+
+from rbt_ros.core.jit import kernel
+from rbt_ros.core.signals import signal_value
+from rbt_ros.core.types import (
+    ATTRACTION,
+    ATTRACTOR,
+    COM,
+    COULOMB,
+    CREEP,
+    DAMPING,
+    DRIVES,
+    GRAVITY,
+    INERTIA,
+    KIND,
+    LOAD_BODY,
+    LOAD_FORCE,
+    LOAD_FRAME,
+    LOAD_MOMENT,
+    LOAD_POINT,
+    LOAD_SIGNAL,
+    MASS,
+    NV,
+    REST,
+    STIFFNESS,
+    WORLD_AXES,
+    JointKind,
+    Q,
+    V,
+)
+from rbt_ros.core.vec import (
+    add,
+    cross,
+    dot,
+    put3,
+    quat,
+    rotation,
+    row3,
+    row4,
+    row6,
+    row9,
+    scale,
+    sub,
+    sym_mul,
+    sym_turn,
+    turn,
+    vec3,
+)
+from rbt_ros.core.work import EFFORT, FORCE, MOMENT, POS, ROT
+
+
+# -------------------------------------------------------------------------------------------------- freedoms
+@kernel
+def friction(model, j, u):
+    """Effort [N·m, N] against the rate u of freedom j: viscous -d u, Coulomb -c u / sqrt(u² + s²).
+
+    The smooth step of width s = CREEP keeps the order of the integrator; at rest a load below c makes it creep by less
+    than s, which is the price of not sticking.
+    """
+    tau = -model.freedom[j, DAMPING] * u
+    if model.freedom[j, COULOMB] != 0.0:
+        s = model.freedom[j, CREEP]
+        tau -= model.freedom[j, COULOMB] * u / math.sqrt(u * u + s * s)
+    return tau
+
+
+@kernel
+def ball_spring(kx, ky, kz, q):
+    """Torque [N·m] in B of a spring in a spherical hinge with the potential 2 (kx x² + ky y² + kz z²), q = w x y z.
+
+    For small angles ½ Σ k angle²; about one axis the torque is k sin(angle). Smooth everywhere, no preferred order.
+    """
+    w, x, y, z = q
+    return (
+        -2.0 * (kx * x * w + (ky - kz) * y * z),
+        -2.0 * (ky * y * w + (kz - kx) * z * x),
+        -2.0 * (kz * z * w + (kx - ky) * x * y),
+    )
+
+
+@kernel
+def springs(model, i, q, work):
+    """Add the springs of hinge i to its efforts: -k (q - rest) per freedom. A free body has none."""
+    kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
+    if kind == JointKind.FREE:
+        return
+    if kind == JointKind.SPHERICAL:
+        stiffness = (model.freedom[j, STIFFNESS], model.freedom[j + 1, STIFFNESS], model.freedom[j + 2, STIFFNESS])
+        tau = ball_spring(stiffness[0], stiffness[1], stiffness[2], quat(q, k))
+        for c in range(3):
+            work.freedom[j + c, EFFORT] += tau[c]
+        return
+    for c in range(NV[kind]):
+        work.freedom[j + c, EFFORT] -= model.freedom[j + c, STIFFNESS] * (q[k + c] - model.freedom[j + c, REST])
+
+
+@kernel
+def efforts(model, q, v, input, t_ns, s, work):
+    """Fill column EFFORT of every freedom: inputs, friction, springs."""
+    for j in range(model.freedom.shape[0]):
+        work.freedom[j, EFFORT] = input.tau[j] + friction(model, j, v[j])
+    for k in range(input.signal.shape[0]):
+        j = input.signal[k, DRIVES]
+        if j >= 0:
+            work.freedom[j, EFFORT] += signal_value(input, k, t_ns, s)
+    for i in range(model.tree.shape[0]):
+        springs(model, i, q, work)
+
+
+@kernel
+def spring_potential(model, q):
+    """½ k (q - rest)² of all freedoms, 2 Σ k x² of spherical hinges [J]."""
+    U = 0.0
+    for i in range(model.tree.shape[0]):
+        kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
+        if kind == JointKind.FREE:
+            continue
+        for c in range(NV[kind]):
+            if kind == JointKind.SPHERICAL:
+                U += 2.0 * model.freedom[j + c, STIFFNESS] * q[k + 1 + c] * q[k + 1 + c]
+            else:
+                stretch = q[k + c] - model.freedom[j + c, REST]
+                U += 0.5 * model.freedom[j + c, STIFFNESS] * stretch * stretch
+    return U
+
+
+# -------------------------------------------------------------------------------------------------- bodies
+@kernel
+def take_off(i, work, n, f):
+    """What acts on body i, the parent need not exert: moment n about its origin and force f, world axes."""
+    put3(work.body, i + 1, MOMENT, sub(row3(work.body, i + 1, MOMENT), n))
+    put3(work.body, i + 1, FORCE, sub(row3(work.body, i + 1, FORCE), f))
+
+
+@kernel
+def attraction_wrench(mu, m, I_W, d):
+    """Moment about the CoM and force of a point mass at -d from the CoM: the gradient of `attraction_potential`.
+
+    f = -mu m d/r³ - (3 mu/2) (tr I d + 2 I d)/r⁵ + (15 mu/2) (d·I d) d/r⁷, n = 3 mu d × I d / r⁵.
+    The force has the second-order term that belongs to the gravity-gradient torque, so that energy and angular momentum
+    about the attracting mass are kept exactly. Hughes, Spacecraft Attitude Dynamics (1986), section 8.1.
+    """
+    r2 = dot(d, d)
+    s = mu / (r2 * math.sqrt(r2))
+    Id, trace = sym_mul(I_W, d), I_W[0] + I_W[1] + I_W[2]
+    along = -s * (m + (1.5 * trace - 7.5 * dot(d, Id) / r2) / r2)
+    return scale(3.0 * s / r2, cross(d, Id)), add(scale(along, d), scale(-3.0 * s / r2, Id))
+
+
+@kernel
+def attraction_potential(mu, m, I_W, d):
+    """-mu (m/r + tr I / (2 r³) - 3 d·I d / (2 r⁵)) [J]: a body in the field of a point mass, to second order."""
+    r2 = dot(d, d)
+    r = math.sqrt(r2)
+    trace = I_W[0] + I_W[1] + I_W[2]
+    return -mu * (m / r + 0.5 * (trace - 3.0 * dot(d, sym_mul(I_W, d)) / r2) / (r2 * r))
+
+
+@kernel
+def attraction(model, work):
+    """Inverse-square gravity of the point mass of Model.world on every body."""
+    mu = model.world[ATTRACTION]
+    if mu == 0.0:
+        return
+    for i in range(model.tree.shape[0]):
+        R_WB = row9(work.body, i + 1, ROT)
+        c, I_W = turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
+        d = sub(add(row3(work.body, i + 1, POS), c), vec3(model.world, ATTRACTOR))
+        n, f = attraction_wrench(mu, model.body[i, MASS], I_W, d)
+        take_off(i, work, add(n, cross(c, f)), f)
+
+
+@kernel
+def gravity_potential(model, pose):
+    """Uniform gravity -m g·p and attraction, of all bodies [J]."""
+    U, g_W, mu = 0.0, vec3(model.world, GRAVITY), model.world[ATTRACTION]
+    for i in range(model.tree.shape[0]):
+        m, R_WB = model.body[i, MASS], rotation(row4(pose, i, 0))
+        p_WC = add(row3(pose, i, 4), turn(R_WB, row3(model.body, i, COM)))
+        U -= m * dot(g_W, p_WC)
+        if mu != 0.0:
+            I_W = sym_turn(R_WB, row6(model.body, i, INERTIA))
+            U += attraction_potential(mu, m, I_W, sub(p_WC, vec3(model.world, ATTRACTOR)))
+    return U
+
+
+@kernel
+def load_wrench(model, input, k, t_ns, s, R_WB):
+    """Moment about the body's origin and force, world axes, of row k of Input.load."""
+    n, f = row3(input.load, k, LOAD_MOMENT), row3(input.load, k, LOAD_FORCE)
+    signal = int(input.load[k, LOAD_SIGNAL]) - 1
+    if signal >= 0:
+        gain = signal_value(input, signal, t_ns, s)
+        n, f = scale(gain, n), scale(gain, f)
+    if input.load[k, LOAD_FRAME] != WORLD_AXES:
+        n, f = turn(R_WB, n), turn(R_WB, f)
+    i = int(input.load[k, LOAD_BODY])
+    p_BQ_W = turn(R_WB, add(row3(model.body, i, COM), row3(input.load, k, LOAD_POINT)))
+    return add(n, cross(p_BQ_W, f)), f
+
+
+@kernel
+def loads(model, input, t_ns, s, work):
+    """The external wrenches of Input.load."""
+    for k in range(input.load.shape[0]):
+        i = int(input.load[k, LOAD_BODY])
+        n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
+        take_off(i, work, n, f)

@@ -1,0 +1,167 @@
+"""The hinges: where each puts its body, the axes of its freedoms, and what its velocities do to its coordinates.
+
+| kind | q | v | q̇ |
+|---|---|---|---|
+| fixed | - | - | |
+| revolute, prismatic | angle; slide | rate | v |
+| cylindrical | turn, slide | rates | v |
+| universal | turn 1, turn 2 | rates | v |
+| spherical | q_JB (w x y z) | w_PB_B | ½ q ω |
+| planar | x, y, turn | rates | v |
+| free | q_WB, p_WBcm | w_WB_B, v_WBcm (world axes) | ½ q ω, v |
+
+J is the frame of the hinge: fixed in the parent P at `point`, turned by `turn`; B coincides with J at zero. All kinds
+but the spherical and the free one are made of turns and slides about single axes (slides along axes fixed in the
+parent, and first or along the axis of the turn), which is all that the recursions need to know of them. To add such a
+kind: its line in `types.py` (JointKind, NQ, NV, SLIDES), its lines in `place` and `axes` here, and a test.
+"""
+
+from rbt_ros.core.jit import kernel
+from rbt_ros.core.types import AXIS, AXIS2, KIND, NQ, NV, POINT, SLIDES, TURN, JointKind, Q, V
+from rbt_ros.core.vec import (
+    add,
+    cross,
+    put3,
+    qmul,
+    qturn,
+    quat,
+    rotation_vector_quat,
+    row3,
+    row4,
+    scale,
+    turn,
+    turn_quat,
+    vec3,
+)
+
+
+@kernel
+def hinge_frame(model, i, q_WP):
+    """q_WJ of hinge i."""
+    q_PJ = row4(model.body, i, TURN)
+    if q_PJ[0] == 1.0:  # most hinges are not turned
+        return q_WP
+    return qmul(q_WP, q_PJ)
+
+
+@kernel
+def axis_in_parent(model, i, k):
+    """The axis in columns k, k+1, k+2 of hinge i, given in J: in P."""
+    q_PJ, axis_J = row4(model.body, i, TURN), row3(model.body, i, k)
+    if q_PJ[0] == 1.0:
+        return axis_J
+    return qturn(q_PJ, axis_J)
+
+
+@kernel
+def place(model, i, q, q_WP, R_WP):
+    """q_WB and p_PB in world axes: where hinge i puts its body."""
+    kind, k = model.tree[i, KIND], model.tree[i, Q]
+    if kind == JointKind.FREE:
+        return quat(q, k), vec3(q, k + 4)
+    q_WJ = hinge_frame(model, i, q_WP)
+    p_PJ, axis = row3(model.body, i, POINT), row3(model.body, i, AXIS)
+    r = turn(R_WP, p_PJ)
+    if kind == JointKind.REVOLUTE:
+        return qmul(q_WJ, turn_quat(axis, q[k])), r
+    if kind == JointKind.SPHERICAL:
+        return qmul(q_WJ, quat(q, k)), r
+    if kind == JointKind.PRISMATIC:
+        return q_WJ, turn(R_WP, add(p_PJ, scale(q[k], axis_in_parent(model, i, AXIS))))
+    if kind == JointKind.CYLINDRICAL:
+        slide = scale(q[k + 1], axis_in_parent(model, i, AXIS))
+        return qmul(q_WJ, turn_quat(axis, q[k])), turn(R_WP, add(p_PJ, slide))
+    if kind == JointKind.UNIVERSAL:
+        axis2 = row3(model.body, i, AXIS2)
+        return qmul(q_WJ, qmul(turn_quat(axis, q[k]), turn_quat(axis2, q[k + 1]))), r
+    if kind == JointKind.PLANAR:
+        x = axis_in_parent(model, i, AXIS2)
+        y = cross(axis_in_parent(model, i, AXIS), x)
+        slide = add(scale(q[k], x), scale(q[k + 1], y))
+        return qmul(q_WJ, turn_quat(axis, q[k + 2])), turn(R_WP, add(p_PJ, slide))
+    return q_WJ, r
+
+
+@kernel
+def axes(model, i, R_WP, R_WB, out, c):
+    """Write the unit axis of every single-axis freedom of hinge i, in world axes, into columns c, c+1, c+2 of `out`."""
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    if kind == JointKind.FIXED or kind == JointKind.SPHERICAL or kind == JointKind.FREE:
+        return
+    axis = turn(R_WB, row3(model.body, i, AXIS))  # a turn leaves its own axis: the same in B and in J
+    if kind == JointKind.REVOLUTE or kind == JointKind.PRISMATIC:
+        put3(out, j, c, axis)
+    elif kind == JointKind.CYLINDRICAL:
+        put3(out, j, c, axis)
+        put3(out, j + 1, c, axis)
+    elif kind == JointKind.UNIVERSAL:
+        put3(out, j, c, turn(R_WP, axis_in_parent(model, i, AXIS)))
+        put3(out, j + 1, c, turn(R_WB, row3(model.body, i, AXIS2)))
+    elif kind == JointKind.PLANAR:
+        x = turn(R_WP, axis_in_parent(model, i, AXIS2))
+        put3(out, j, c, x)
+        put3(out, j + 1, c, cross(axis, x))
+        put3(out, j + 2, c, axis)
+
+
+@kernel
+def slides(kind, k):
+    """Whether freedom k of a hinge of this kind slides (else it turns)."""
+    return (SLIDES[kind] >> k) & 1 == 1
+
+
+@kernel
+def relative_motion(model, i, v, R_WB, w_WP, axis, c):
+    """Of B against P through hinge i, in world axes: w_WB; the acceleration (angular, linear) it has at v̇ = 0 beside
+    that of a point fixed in P (turns: ω × e u, slides: 2 ω × d u); and the velocity of its slides."""
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    w, zero = w_WP, (0.0, 0.0, 0.0)
+    if kind == JointKind.SPHERICAL:
+        w_PB = turn(R_WB, vec3(v, j))
+        return add(w, w_PB), cross(w, w_PB), zero, zero
+    if kind == JointKind.FREE:
+        return turn(R_WB, vec3(v, j)), zero, zero, vec3(v, j + 3)
+    wdot, vdot, slide = zero, zero, zero
+    for k in range(NV[kind]):
+        u = scale(v[j + k], row3(axis, j + k, c))
+        if slides(kind, k):
+            vdot = add(vdot, scale(2.0, cross(w_WP, u)))
+            slide = add(slide, u)
+        else:
+            wdot = add(wdot, cross(w, u))
+            w = add(w, u)
+    return w, wdot, vdot, slide
+
+
+@kernel
+def rates(model, q, v, qdot):
+    """Fill qdot from q and v: the last column of the table above."""
+    for i in range(model.tree.shape[0]):
+        kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
+        if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
+            w, x, y, z = quat(q, k)
+            a, b, c = vec3(v, j)
+            qdot[k] = -0.5 * (x * a + y * b + z * c)
+            qdot[k + 1] = 0.5 * (w * a + y * c - z * b)
+            qdot[k + 2] = 0.5 * (w * b + z * a - x * c)
+            qdot[k + 3] = 0.5 * (w * c + x * b - y * a)
+            for m in range(4, NQ[kind]):
+                qdot[k + m] = v[j + m - 1]
+        else:
+            for m in range(NQ[kind]):
+                qdot[k + m] = v[j + m]
+
+
+@kernel
+def step_on_manifold(model, q, v, h, out):
+    """out = q (+) v h: coordinates after h [s] at constant v; a quaternion turns by |ω| h about ω. `out` may be q."""
+    for i in range(model.tree.shape[0]):
+        kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
+        if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
+            turned = qmul(quat(q, k), rotation_vector_quat(scale(h, vec3(v, j))))
+            out[k], out[k + 1], out[k + 2], out[k + 3] = turned
+            for m in range(4, NQ[kind]):
+                out[k + m] = q[k + m] + h * v[j + m - 1]
+        else:
+            for m in range(NQ[kind]):
+                out[k + m] = q[k + m] + h * v[j + m]

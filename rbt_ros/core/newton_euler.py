@@ -1,0 +1,70 @@
+"""Inverse dynamics by Newton and Euler.
+
+Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 5, with classical accelerations in world axes.
+"""
+
+from rbt_ros.core.jit import kernel, routine
+from rbt_ros.core.joints import slides
+from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, start_at_the_world
+from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sym_mul, turn_back
+from rbt_ros.core.work import (
+    ACC_V,
+    ARM,
+    AXIS_W,
+    FORCE,
+    MOMENT,
+    ROT,
+    SPIN_DOT_V,
+)
+
+
+@kernel
+def newton_euler(m, c, I_Bcm, w, wdot, a):
+    """Moment about B and force [N·m, N] that body B needs: f = m a_C, n = I ẇ + ω × I ω + c × f, with C the CoM at c
+    from B, a the acceleration of B; everything in one set of axes."""
+    f = scale(m, add(a, add(cross(wdot, c), cross(w, cross(w, c)))))
+    n = add(sym_mul(I_Bcm, wdot), cross(w, sym_mul(I_Bcm, w)))
+    return add(n, cross(c, f)), f
+
+
+@routine
+def inverse_dynamics(model, q, v, vdot, work, tau):
+    """Fill tau (nv,): the efforts that give v̇ against inertia and uniform gravity (no loads, springs, friction).
+
+    Where other forces act they belong to the efforts that are there already: `forces.py`.
+    """
+    n = model.tree.shape[0]
+    # outward: motion of every body, then the wrench it needs
+    start_at_the_world(model, work)
+    for i in range(n):
+        R_WB, r = settle(model, i, q, work)
+        w, wdot, a = move(model, i, v, R_WB, r, work)
+        accelerate(model, i, vdot, work)
+        wdot, a = add(wdot, row3(work.body, i + 1, SPIN_DOT_V)), add(a, row3(work.body, i + 1, ACC_V))
+        c, I_W = inertia_in_world(model, i, R_WB)
+        n_B, f = newton_euler(model.body[i, MASS], c, I_W, w, wdot, a)
+        put3(work.body, i + 1, MOMENT, n_B)
+        put3(work.body, i + 1, FORCE, f)
+    # inward: each hinge carries all that hangs on it
+    for i in range(n - 1, -1, -1):
+        p = model.tree[i, PARENT] + 1
+        hinge_efforts(model, i, work, tau)
+        n_B, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+        n_P = add(n_B, cross(row3(work.body, i + 1, ARM), f))
+        put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n_P))
+        put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+
+
+@kernel
+def hinge_efforts(model, i, work, tau):
+    """Write the part of the wrench through hinge i that its freedoms must supply into tau."""
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
+        tau[j], tau[j + 1], tau[j + 2] = turn_back(row9(work.body, i + 1, ROT), n)
+        if kind == JointKind.FREE:
+            tau[j + 3], tau[j + 4], tau[j + 5] = f
+    else:
+        for k in range(NV[kind]):
+            tau[j + k] = dot(row3(work.freedom, j + k, AXIS_W), f if slides(kind, k) else n)

@@ -1,0 +1,149 @@
+"""What acts on a robot from outside, and when: planned by a scenario, commanded while it runs."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.core import types as t
+from rbt_ros.core.types import Input
+from rbt_ros.errors import MessageError, ModelError
+from rbt_ros.model.coordinates import coordinate_slices, is_finite
+from rbt_ros.model.robot import Robot
+
+Vector = tuple[float, float, float]
+FOR_EVER = 2**62  # [ticks] what has no end
+
+
+class Wrench(NamedTuple):
+    """Force and moment on a body, constant in their axes."""
+
+    body: str
+    force: Vector = (0.0, 0.0, 0.0)  # [N]
+    moment: Vector = (0.0, 0.0, 0.0)  # [N·m], beside that of the force
+    frame: str = "body"  # axes of both: "body" or "world"
+    at: str = "com"  # where the force acts: "com" or "origin" of the body's frame
+
+
+class Effort(NamedTuple):
+    """Torque [N·m] or force [N] on each freedom of a hinge; of a spherical one in the child's axes."""
+
+    hinge: str
+    effort: tuple[float, ...]
+
+
+class PlannedInput(NamedTuple):
+    """An input of a scenario; its ends are rounded to whole ticks."""
+
+    what: Wrench | Effort
+    from_ns: int = 0
+    to_ns: int | None = None
+
+
+class WrenchCommand(NamedTuple):
+    """A wrench from outside: acts from the next tick for `hold_ns`, rounded to whole ticks (one at least)."""
+
+    wrench: Wrench
+    hold_ns: int
+
+
+class Latched(NamedTuple):
+    """A command as it was accepted: it acts on ticks first <= k < end."""
+
+    wrench: Wrench
+    first: int
+    end: int
+
+
+class _Timed(NamedTuple):
+    """One input with its ticks: a row of Input.load, or a (nv,) array of efforts."""
+
+    value: Any
+    first: int
+    end: int
+
+
+class Timeline:
+    """All inputs of a run by the ticks on which they act. `current` changes only at `current_end` and by commands."""
+
+    def __init__(self, robot: Robot, h_ns: int):
+        self._robot, self._h_ns = robot, h_ns
+        self._planned: list[_Timed] = []
+        self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
+        self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
+        self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.current_end = 0  # the first tick for which `current` is not known to hold
+
+    def plan(self, planned: PlannedInput) -> None:
+        """Add an input of the scenario."""
+        first = round(planned.from_ns / self._h_ns)
+        end = FOR_EVER if planned.to_ns is None else max(first + 1, round(planned.to_ns / self._h_ns))
+        what = planned.what
+        value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
+        self._planned.append(_Timed(value, first, end))
+        self.current_end = 0
+
+    def command(self, command: WrenchCommand, tick: int) -> Latched:
+        """Take a wrench from outside in place of the last one on that body; MessageError when it is refused."""
+        wrench = command.wrench
+        try:
+            row = self._row(wrench)
+        except ModelError as err:
+            raise MessageError(str(err)) from err
+        latched = Latched(wrench, tick, tick + max(1, round(command.hold_ns / self._h_ns)))
+        self._commanded[wrench.body] = _Timed(row, latched.first, latched.end)
+        self.current_end = 0
+        return latched
+
+    def set_effort(self, effort: Effort) -> None:
+        """Let a hinge feel this effort from now on."""
+        spread = self._spread(effort)
+        i = self._robot.hinge_index(effort.hinge)
+        _, at = coordinate_slices(self._robot, i)
+        freedoms = slice(at.start - self._robot.coordinates, at.stop - self._robot.coordinates)
+        changed = self._efforts.copy()
+        changed[freedoms] = spread[freedoms]
+        self._efforts = changed
+        self.current_end = 0
+
+    def drop_commands(self) -> bool:
+        """Forget what was commanded and set from outside; whether there was anything."""
+        dropped = bool(self._commanded) or bool(self._efforts.any())
+        self._commanded.clear()
+        self._efforts = np.zeros(self._robot.freedoms)
+        self.current_end = 0
+        return dropped
+
+    def renew(self, tick: int) -> None:
+        """Make `current` hold from `tick` on, and find the tick at which it ends."""
+        timed = [*self._planned, *self._commanded.values()]
+        acting = [item.value for item in timed if item.first <= tick < item.end]
+        rows = [value for value in acting if isinstance(value, tuple)]
+        efforts = sum((value for value in acting if not isinstance(value, tuple)), start=self._efforts)
+        self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS))
+        edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
+        self.current_end = min(edges, default=FOR_EVER)
+        self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything acts now."""
+        return self.current.load.shape[0] > 0 or bool(self.current.tau.any())
+
+    def _row(self, wrench: Wrench) -> tuple[float, ...]:
+        i = self._robot.body_index(wrench.body)
+        for what, value in (("force", wrench.force), ("moment", wrench.moment)):
+            if not is_finite(value, 3):
+                raise ModelError(f"wrench on '{wrench.body}': {what} {value} must be three finite numbers.")
+        point = (0.0, 0.0, 0.0) if wrench.at == "com" else tuple(-c for c in self._robot.bodies[i].com)
+        axes = t.WORLD_AXES if wrench.frame == "world" else t.BODY_AXES
+        return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)), 0.0)
+
+    def _spread(self, effort: Effort) -> np.ndarray:
+        i = self._robot.hinge_index(effort.hinge)
+        _, at = coordinate_slices(self._robot, i)
+        count = at.stop - at.start
+        if not is_finite(effort.effort, count):
+            raise ModelError(f"effort on hinge '{effort.hinge}': {effort.effort} must be {count} finite numbers.")
+        efforts = np.zeros(self._robot.freedoms)
+        efforts[at.start - self._robot.coordinates : at.stop - self._robot.coordinates] = effort.effort
+        return efforts

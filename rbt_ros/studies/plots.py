@@ -1,0 +1,69 @@
+"""Figures of a Result. matplotlib is imported when the first one is drawn."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.core import types as t
+from rbt_ros.core.types import JointKind
+from rbt_ros.errors import SetupError
+from rbt_ros.model.attitude import zxz_angles
+from rbt_ros.results import Energy, Result
+
+ZXZ = ("ψ", "θ", "φ")
+
+
+def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
+    """What hinge `name` turned over time [rad], by label: Z-X-Z angles of a spherical hinge, else its one angle.
+
+    Z-X-Z angles may turn fast: take samples so often that none turns by more than π in between.
+    """
+    i = result.robot.hinge_index(name)
+    kind, k = result.robot.hinges[i].kind, result.robot.model.tree[i, t.Q]
+    q = np.array([sample.q for sample in result.samples])
+    if kind == JointKind.SPHERICAL:
+        return dict(zip(ZXZ, zxz_angles(q[:, k : k + 4]).T, strict=True))
+    return {"angle": q[:, k]}
+
+
+def hinges_figure(
+    time: np.ndarray, angles: Mapping[str, Mapping[str, np.ndarray]], energy: Energy, title: str = ""
+) -> Any:
+    """One diagram per hinge with its angles [rad] by label, and one of the energies [J], over `time` [s]."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as err:
+        raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
+    rows = len(angles) + 1
+    figure = Figure(figsize=(9, 2 * rows), layout="constrained")
+    axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    for ax, (hinge, curves) in zip(axes, angles.items(), strict=False):
+        for label, angle in curves.items():
+            ax.plot(time, angle, label=label)
+        ax.set_ylabel(f"{hinge} [rad]")
+        if len(curves) > 1:
+            ax.legend(ncols=len(curves), fontsize=8, loc="best")
+    for label, values in (("kinetic", energy.kinetic), ("potential", energy.potential), ("total", energy.total)):
+        axes[-1].plot(time, values, label=label, linewidth=2 if label == "total" else 1)
+    drift = np.abs(energy.total - energy.total[0]).max()
+    axes[-1].set_ylabel("energy [J]")
+    axes[-1].set_xlabel(f"time t [s]        (largest change of the total energy {drift:.1e} J)")
+    axes[-1].legend(ncols=3, fontsize=8, loc="best")
+    for ax in axes:
+        ax.grid(alpha=0.3)
+    figure.align_ylabels(axes)
+    figure.suptitle(title)
+    return figure
+
+
+def zxz_figure(result: Result, path: str | Path | None = None) -> Any:
+    """The figure of the five-body course work for any robot: every hinge with angles, and the energies; saved when
+    `path` is given."""
+    turning = (JointKind.SPHERICAL, JointKind.REVOLUTE)
+    angles = {h.name: hinge_angles(result, h.name) for h in result.robot.hinges if h.kind in turning}
+    figure = hinges_figure(result.t, angles, result.energy, result.robot.name)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure

@@ -1,0 +1,44 @@
+"""Prints a digest of every bit of a few runs: `test_digest` compares compiled, plain and generic-CPU processes."""
+
+import hashlib
+
+import numpy as np
+from trees import ALL_KINDS, no_input, random_state, random_tree
+
+from rbt_ros.core.graph import matrices
+from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
+from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
+from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
+from rbt_ros.core.types import CUBIC
+from rbt_ros.core.work import workspace
+from rbt_ros.core.zxz import run
+
+
+def digest():
+    total = hashlib.sha256()
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        model = random_tree(rng, 7, ALL_KINDS, gravity=(0.5, 0, -9.81))
+        laws = [
+            (sines(0.1, [(1.0, 30.0, 0.2)]), 0, 0, FOR_EVER, 0),
+            (table([0, 1_500_000, 4_000_000], [0.0, 1.0, 3.0], CUBIC), 1, 0, FOR_EVER, 0),
+        ]
+        rows, data = signal_arrays(laws)
+        input = no_input(model)._replace(signal=rows, data=data)
+        input.tau[:] = rng.uniform(-1, 1, len(input.tau))
+        y, work = np.concatenate(random_state(rng, model)), workspace(model)
+        for method in (SEMI_IMPLICIT, RK4, DOP853):
+            assert advance(model, y, input, 0, 1_000_000, 2, method, work).code == 0
+            total.update(y.tobytes())
+        pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
+        observe(model, y, work, pose, twist, summary)
+        total.update(pose.tobytes() + twist.tobytes() + summary.tobytes())
+        x, angles = matrices(model), rng.uniform(-2, 2, 2 * model.freedom.shape[0])
+        assert run(model, y, input, 0, 1_000_000, 1, False, work, x)[0] == 0
+        assert run(model, angles, input, 0, 1_000_000, 1, True, work, x)[0] == 0
+        total.update(y.tobytes() + angles.tobytes())
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    print(digest())

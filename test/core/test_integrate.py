@@ -1,0 +1,123 @@
+"""Fixed steps: order, conservation, closed forms, failures."""
+
+import numpy as np
+import pytest
+from trees import EPS, body_row, chain, model_of, no_input, random_state, random_tree
+
+from rbt_ros.core import types as t
+from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
+from rbt_ros.core.invariants import ANGULAR, ANGULAR_COM, KINETIC, MOMENTUM, POTENTIAL, SUMMARY_COLUMNS, observe
+from rbt_ros.core.types import JointKind
+from rbt_ros.core.work import workspace
+
+
+def summary_of(model, y):
+    n = len(model.tree)
+    out = np.zeros(SUMMARY_COLUMNS)
+    observe(model, y, workspace(model), np.zeros((n, 7)), np.zeros((n, 6)), out)
+    return out
+
+
+def moved(model, y, seconds, steps, method, input=None):
+    y = y.copy()
+    status = advance(
+        model, y, input or no_input(model), 0, round(seconds * 1e9 / steps), steps, method, workspace(model)
+    )
+    assert status == (t.OK, steps, -1)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("method", "order", "steps"),
+    [(SEMI_IMPLICIT, 1, (2000, 4000, 8000)), (RK4, 4, (40, 80, 160)), (DOP853, 8, (2, 4, 8))],
+)
+def test_error_falls_with_the_order_of_the_method(method, order, steps):
+    """All hinge kinds in one tree, against DOP853 at a step so small that only round-off is left."""
+    rng = np.random.default_rng(11)
+    kinds = [k for k in JointKind if k != JointKind.FIXED]
+    model = random_tree(rng, 6, kinds, gravity=(0, 0, -9.81))
+    y = np.concatenate(random_state(rng, model, speed=0.5))
+    exact = moved(model, y, 0.5, 500, DOP853)
+    errors = [np.abs(moved(model, y, 0.5, n, method) - exact).max() for n in steps]
+    measured = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert measured[-1] == pytest.approx(order, abs=0.2 if method == DOP853 else 0.05)  # measured: 8.08, 4.01, 1.00
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_energy_of_random_trees_is_kept(seed):
+    """Every hinge kind under gravity with springs; DOP853 at 1 ms for 1 s: only round-off, eps per step, is left."""
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 5, gravity=(1.0, -2.0, -9.81))
+    freedom = model.freedom.copy()
+    freedom[:, t.STIFFNESS] = rng.uniform(0, 5, len(freedom))
+    model = model._replace(freedom=freedom)
+    model.freedom.flags.writeable = False
+    for _, kind, _, j in model.tree:
+        if kind == JointKind.FREE:
+            freedom.flags.writeable = True
+            freedom[j : j + 6, t.STIFFNESS] = 0.0
+            freedom.flags.writeable = False
+    y = np.concatenate(random_state(rng, model, speed=1.0))
+    before = summary_of(model, y)
+    after = summary_of(model, moved(model, y, 1.0, 1000, DOP853))
+    scale = abs(before[KINETIC]) + abs(before[POTENTIAL]) + abs(after[KINETIC]) + abs(after[POTENTIAL])
+    drift = after[KINETIC] + after[POTENTIAL] - before[KINETIC] - before[POTENTIAL]
+    assert abs(drift) <= 1000 * EPS * scale  # measured: up to 30
+
+
+def test_momentum_of_a_floating_tree_is_kept_under_internal_efforts():
+    """DOP853 1 ms, 1e4 steps, efforts in all inner hinges: round-off of each step adds up as a random walk at best."""
+    rng = np.random.default_rng(5)
+    inner = (JointKind.REVOLUTE, JointKind.SPHERICAL, JointKind.UNIVERSAL, JointKind.PRISMATIC)
+    hinges = [(-1, JointKind.FREE), (0, inner[0]), (1, inner[1]), (0, inner[2]), (3, inner[0])]
+    base = random_tree(rng, 5, kinds=(JointKind.FREE,))
+    rows = base.body.copy()
+    rows[1:, t.COM : t.COM + 3] = rng.uniform(-0.3, 0.3, (4, 3))
+    model = model_of(hinges, rows)
+    y = np.concatenate(random_state(rng, model, speed=1.0))
+    tau = np.zeros(model.freedom.shape[0])
+    tau[6:] = rng.uniform(-0.2, 0.2, len(tau) - 6)
+    before = summary_of(model, y)
+    after = summary_of(model, moved(model, y, 10.0, 10_000, DOP853, no_input(model)._replace(tau=tau)))
+    size = 10.0 * np.abs(before[MOMENTUM : ANGULAR_COM + 3]).max()
+    assert np.abs(after[MOMENTUM : MOMENTUM + 3] - before[MOMENTUM : MOMENTUM + 3]).max() <= 1e-12 * size
+    assert np.abs(after[ANGULAR : ANGULAR + 3] - before[ANGULAR : ANGULAR + 3]).max() <= 1e-11 * size
+    assert np.abs(after[ANGULAR_COM : ANGULAR_COM + 3] - before[ANGULAR_COM : ANGULAR_COM + 3]).max() <= 1e-11 * size
+
+
+def test_force_free_satellite_that_tumbles_and_flies_stays_on_its_line():
+    """7.5 km/s, 51 rad/s, RK4 1 ms: the CoM obeys p + v t to round-off, whatever the attitude does."""
+    model = model_of([(-1, JointKind.FREE)], [body_row(3.0, (0, 0, 0), (0.0361, 0.0337, 0.00733))])
+    y = np.array([1.0, 0, 0, 0, 7e6, 0, 0, 0, 28.123, 42.55, 0.0, 7.5e3, 1.0])
+    end = moved(model, y, 20.0, 20_000, RK4)
+    assert end[4:7] == pytest.approx([7e6, 1.5e5, 20.0], abs=20_000 * EPS * 7e6)
+
+
+def test_a_bad_step_keeps_the_last_good_state_and_names_tick_and_body():
+    model = chain(3)
+    y = np.zeros(6)
+    y[4] = 1e160  # its square overflows in the first evaluation
+    before = y.copy()
+    status = advance(model, y, no_input(model), 0, 1_000_000, 10, RK4, workspace(model))
+    assert status.code == t.NON_FINITE and status.tick == 0 and status.body in (0, 1, 2)
+    assert (y == before).all()
+    input = no_input(model)
+    y = np.zeros(6)
+    assert advance(model, y, input, 0, 1_000_000, 5, RK4, workspace(model)) == (t.OK, 5, -1)
+    input.tau[2] = np.nan
+    before = y.copy()
+    status = advance(model, y, input, 5_000_000, 1_000_000, 5, RK4, workspace(model))
+    assert status.code == t.NON_FINITE and status.tick == 0
+    assert (y == before).all()
+
+
+def test_calls_may_be_cut_anywhere():
+    """One call of 20 ticks and twenty calls of one give the same bits."""
+    rng = np.random.default_rng(7)
+    model = random_tree(rng, 5, gravity=(0, 0, -9.81))
+    y = np.concatenate(random_state(rng, model))
+    once, often, work = y.copy(), y.copy(), workspace(model)
+    advance(model, once, no_input(model), 0, 1_000_000, 20, RK4, work)
+    for k in range(20):
+        advance(model, often, no_input(model), k * 1_000_000, 1_000_000, 1, RK4, work)
+    assert once.tobytes() == often.tobytes()

@@ -1,0 +1,363 @@
+"""The stepping thread alone: no ROS, and mostly no real time either, so that every count is exact."""
+
+import threading
+import time as real_time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import rbt_ros as rbt
+from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.ros import loop as loop_module
+from rbt_ros.ros.loop import Loop, Output
+
+H = 1_000_000  # [ns] the CubeSat's step
+START = 1_000_000_000  # [ns] clock_start
+SECOND = 1_000_000_000
+DEADLINE = 30  # [s]
+
+
+def command(force=(0.0, 0.0, 1.0), moment=(0.0, 0.0, 0.0), hold_ns=10 * H) -> WrenchCommand:
+    return WrenchCommand(Wrench("cubesat", force, moment, frame="world", at="com"), hold_ns)
+
+
+class VirtualTime:
+    """Stands for the module `time` in the loop: a sleep takes as long as it says and no real time."""
+
+    def __init__(self):
+        self.now = 7 * SECOND
+        self.begin = self.now
+
+    def monotonic_ns(self) -> int:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds > 0
+        self.now += round(seconds * 1e9)
+
+    @property
+    def elapsed(self) -> int:
+        return self.now - self.begin
+
+
+class Run:
+    """A Loop on the CubeSat that ends when `enough(run)` is true after a step; what it said on the way."""
+
+    def __init__(self, enough, outputs=(), scenario="cubesat", on_tick=lambda run: None, **options):
+        self.sim = rbt.load(str(scenario)).simulation()
+        self.stamps: list[int] = []
+        self.latched: list = []
+        self.faults: list[str] = []
+        self.seconds: list[tuple] = []
+        self._enough, self._on_tick = enough, on_tick
+        self._ended = threading.Event()
+        self.at_end: SimpleNamespace | None = None
+        self.loop = Loop(
+            self.sim,
+            clock_start_ns=START,
+            every_tick=self._tick,
+            outputs=outputs,
+            on_latched=lambda latched, stamp: self.latched.append((latched, stamp)),
+            on_fault=self.faults.append,
+            second=lambda sample, stamp: self.seconds.append((sample, stamp)),
+            **options,
+        )
+
+    def _tick(self, stamp: int) -> None:
+        self.stamps.append(stamp)
+        self._on_tick(self)
+        if self.at_end is None and self._enough(self):
+            self.at_end = SimpleNamespace(statistics=self.loop.statistics(), now=loop_module.time.monotonic_ns())
+            self._ended.set()
+
+    def __enter__(self):
+        self.loop.start()
+        return self
+
+    def __exit__(self, *_):
+        ended = self._ended.wait(DEADLINE)
+        self.loop.stop()
+        assert ended, "the loop did not come to the end of this test"
+
+
+@pytest.fixture
+def virtual(monkeypatch) -> VirtualTime:
+    clock = VirtualTime()
+    monkeypatch.setattr(loop_module, "time", clock)
+    return clock
+
+
+def ticks(number: int):
+    return lambda run: len(run.stamps) > number
+
+
+def test_every_tick_is_computed_and_stamped(virtual):
+    with Run(ticks(3000)) as run:
+        pass
+    end = run.at_end.statistics
+    assert abs(end.ticks - (run.at_end.now - virtual.begin) / H) <= 1
+    assert run.stamps == [START + k * H for k in range(len(run.stamps))]
+    assert run.sim.tick == len(run.stamps) - 1
+    assert (end.overruns, end.given_up_ns, end.late_max_us) == (0, 0, 0.0)
+
+
+@pytest.mark.parametrize("factor", [0.1, 3.0])
+def test_the_factor_is_the_ratio_of_the_clocks(virtual, factor):
+    with Run(ticks(4000), factor=factor) as run:
+        pass
+    assert run.at_end.statistics.ticks == pytest.approx((run.at_end.now - virtual.begin) / H * factor, abs=1 + 1e-3)
+    assert run.at_end.statistics.real_time_factor == pytest.approx(factor, rel=1e-3)
+
+
+def test_late_ticks_are_caught_up(virtual):
+    """One output takes 50 ms once: 50 ticks are late, none is lost, and after that the grid of deadlines is the old."""
+
+    def slow_once(sample, stamp):
+        if sample.tick == 500:
+            virtual.now += 50 * H
+
+    with Run(ticks(1000), [Output(100, slow_once)]) as run:
+        pass
+    end = run.at_end.statistics
+    assert abs(end.ticks - (run.at_end.now - virtual.begin) / H) <= 1
+    assert run.stamps == [START + k * H for k in range(len(run.stamps))]
+    # tick 501 is due 1 ms after 500 and begins 49 ms late, the next 48 ms; 1 ms late is not yet an overrun
+    assert (end.overruns, end.late_max_us, end.given_up_ns) == (48, 49_000.0, 0)
+
+
+def test_a_lag_of_many_seconds_is_given_up_and_reported(virtual):
+    def very_slow_once(sample, stamp):
+        if sample.tick == 500:
+            virtual.now += 60 * SECOND
+
+    with Run(ticks(1000), [Output(100, very_slow_once)]) as run:
+        pass
+    end = run.at_end.statistics
+    assert end.given_up_ns == 60 * SECOND - H
+    assert abs(end.ticks - (run.at_end.now - virtual.begin - end.given_up_ns) / H) <= 1
+    assert run.stamps == [START + k * H for k in range(len(run.stamps))]
+
+
+def test_in_real_time_no_tick_is_lost():
+    """By the real clock: however late some ticks were, the last one is on the same grid as the best one, within h."""
+    offsets: list[int] = []  # of each tick from a grid that begins at 0
+
+    def on_the_grid(run):
+        offsets.append(real_time.monotonic_ns() - len(offsets) * H)
+        return len(offsets) > 400 and offsets[-1] - min(offsets) <= H
+
+    with Run(on_the_grid) as run:
+        pass
+    assert run.stamps == [START + k * H for k in range(len(run.stamps))]
+
+
+def test_unpaced_steps_wait_for_nothing(virtual):
+    with Run(ticks(1000), paced=False) as run:
+        pass
+    assert virtual.elapsed == 0
+    assert run.at_end.statistics[:3] == (run.at_end.statistics.ticks, 0, 0)
+    assert run.at_end.statistics.late_max_us == 0.0
+
+
+def test_outputs_come_at_their_dividers_the_first_at_t_0(virtual):
+    seen: dict[int, list] = {1: [], 7: [], 100: []}
+    outputs = [Output(d, lambda s, stamp, d=d: seen[d].append((s.tick, s.t_ns, stamp))) for d in seen]
+    with Run(ticks(700), outputs) as run:
+        pass
+    for divider, samples in seen.items():
+        assert samples == [(k, k * H, START + k * H) for k in range(0, run.sim.tick + 1, divider)]
+
+
+def test_the_report_of_a_second_meets_the_stamps_of_the_slowest_output(virtual):
+    odom: list[int] = []
+    with Run(ticks(3500), [Output(10, lambda *_: None), Output(100, lambda _, stamp: odom.append(stamp))]) as run:
+        pass
+    stamps = [stamp for _, stamp in run.seconds]
+    assert len(stamps) == 3 and set(stamps) <= set(odom)
+    assert all(sample.t_ns + START == stamp for sample, stamp in run.seconds)
+
+
+def test_the_report_meets_outputs_whose_dividers_do_not_divide_each_other(virtual):
+    seen: dict[int, set[int]] = {4: set(), 6: set()}
+    outputs = [Output(d, lambda _, stamp, d=d: seen[d].add(stamp)) for d in seen]
+    with Run(ticks(3500), outputs) as run:
+        pass
+    assert len(run.seconds) == 3
+    assert all(stamp in seen[4] and stamp in seen[6] for _, stamp in run.seconds)
+
+
+def test_the_report_comes_every_other_second_where_outputs_are_rarer(virtual):
+    with Run(ticks(7000), [Output(100_000, lambda *_: None)]) as run:
+        pass
+    stamps = [stamp for _, stamp in run.seconds[:3]]
+    assert stamps == [START + k * 2 * SECOND for k in (1, 2, 3)]
+
+
+def test_a_command_acts_from_the_very_next_step(virtual):
+    """Posted while tick 10 is published: latched at 10, and the velocity of tick 11 has it."""
+    speeds: dict[int, float] = {}
+
+    def post_at_10(run):
+        if len(run.stamps) == 11:
+            run.loop.post(command(hold_ns=3 * H), 0)
+
+    record = Output(1, lambda sample, stamp: speeds.update({sample.tick: sample.v[5]}))
+    with Run(ticks(20), [record], on_tick=post_at_10) as run:
+        pass
+    ((latched, stamp),) = run.latched
+    assert (latched.first, latched.end, stamp) == (10, 13, START + 10 * H)
+    gain = 1e-3 / run.sim.robot.mass
+    expected = [0.0] * 11 + [gain, 2 * gain] + [3 * gain] * 6
+    assert [speeds[k] for k in range(19)] == pytest.approx(expected, rel=1e-15, abs=0)
+    assert run.loop.counters.accepted == 1 and not run.faults
+
+
+def test_commands_are_latched_in_the_order_of_arrival_and_the_last_one_acts(virtual):
+    def post(run):
+        if len(run.stamps) == 11:
+            for force in (1.0, 2.0, 5.0):
+                run.loop.post(command((0.0, 0.0, force), hold_ns=H), 0)
+
+    with Run(ticks(20), on_tick=post) as run:
+        pass
+    assert [latched.command.force[2] for latched, _ in run.latched] == [1.0, 2.0, 5.0]
+    assert run.sim.sample().momentum[2] == pytest.approx(5e-3, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("age", "taken"), [(10 * H, True), (10 * H + 1, False), (10**15, False), (-SECOND, True), (-SECOND - 1, True)]
+)
+def test_a_command_older_than_its_hold_is_stale(virtual, age, taken):
+    """Stamped `age` before the tick at which it is latched; more than a second ahead is taken, and told."""
+
+    def post(run):
+        if len(run.stamps) == 21:
+            run.loop.post(command(), START + 20 * H - age)
+
+    with Run(ticks(60), on_tick=post) as run:
+        pass
+    counters = run.loop.counters
+    assert (counters.accepted, counters.stale, counters.ahead) == (taken, not taken, age < -SECOND)
+    assert run.sim.sample().momentum[2] == pytest.approx(10e-3 if taken else 0.0, rel=1e-14)
+    if not taken:
+        assert "stamped" in counters.last_fault and "held for 0.010 s" in counters.last_fault
+    if age < -SECOND:
+        assert "ahead of /clock" in counters.last_fault
+    assert run.faults == [counters.last_fault] * (not taken or age < -SECOND)
+
+
+@pytest.mark.parametrize("force", [(float("nan"), 0.0, 0.0), (0.0, float("inf"), 0.0), (0.0, 0.0, float("-inf"))])
+def test_a_command_that_is_no_number_is_rejected_whole(virtual, force):
+    def post(run):
+        if len(run.stamps) == 11:
+            run.loop.post(command(force, moment=(1.0, 0.0, 0.0)), 0)
+
+    with Run(ticks(20), on_tick=post) as run:
+        pass
+    assert run.loop.counters.rejected == 1 and "must be three finite numbers" in run.loop.counters.last_fault
+    assert not run.latched
+    assert run.sim.digest() == undisturbed(run.sim.tick)
+
+
+def test_commands_that_break_the_state_are_cancelled_and_no_tick_is_lost(virtual):
+    def post(run):
+        if len(run.stamps) in (11, 21, 31, 41):
+            run.loop.post(command(moment=(1e308, 1e308, 1e308)), 0)
+
+    with Run(ticks(50), on_tick=post) as run:
+        pass
+    counters = run.loop.counters
+    assert (counters.accepted, counters.cancelled) == (4, 4)
+    assert "cancelled" in counters.last_fault and "tick 41" in counters.last_fault
+    assert run.sim.digest() == undisturbed(run.sim.tick)
+    assert abs(run.at_end.statistics.ticks - (run.at_end.now - virtual.begin) / H) <= 1
+
+
+def undisturbed(tick: int) -> str:
+    sim = rbt.load("cubesat").simulation()
+    sim.advance(tick)
+    return sim.digest()
+
+
+def test_a_scenario_that_breaks_stands_still_and_says_so(virtual, tmp_path):
+    path = tmp_path / "wild.yaml"
+    path.write_text(
+        "rbt: 1\nrobot: {bodies: {brick: {mass: 1, inertia: [1e-6, 1e-6, 1e-6]}}}\n"
+        "inputs: [{wrench: brick, moment: [1e308, 0, 0], from: 20 ms}]\n",
+        encoding="utf-8",
+    )
+    with Run(ticks(0), scenario=path) as run:
+        wait_for(lambda: run.loop.failure)
+    assert "non-finite state at hinge 'brick'; the last good state is kept" in run.loop.failure
+    assert run.faults == [f"the simulation stands still: {run.loop.failure}"]
+    assert run.stamps == [START + k * H for k in range(21)]
+    assert np.isfinite(run.sim.sample().v).all()
+
+
+def wait_for(condition) -> None:
+    end = real_time.monotonic() + DEADLINE
+    while not condition():
+        assert real_time.monotonic() < end
+        real_time.sleep(0.005)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("in an output"), SystemExit(3)])
+def test_an_exception_in_an_output_is_raised_by_stop(virtual, error):
+    def broken(sample, stamp):
+        if sample.tick == 20:
+            raise error
+
+    run = Run(ticks(20), [Output(10, broken)])
+    run.loop.start()
+    wait_for(lambda: not run.loop.alive)
+    with pytest.raises(type(error)) as raised:
+        run.loop.stop()
+    assert raised.value is error
+
+
+def test_stop_ends_a_wait_of_any_length():
+    """Real time: at a hundredth of a step of 10 s the next deadline is a quarter of an hour away."""
+    sim = rbt.load("cubesat").simulation()
+    slow = rbt.Simulation(sim.robot, step=10.0)
+    nothing = dict(every_tick=lambda _: None, outputs=(), on_latched=lambda *_: None, on_fault=print)
+    loop = Loop(slow, clock_start_ns=START, second=lambda *_: None, factor=0.01, **nothing)
+    loop.start()
+    wait_for(lambda: loop.alive)
+    stopper = threading.Thread(target=loop.stop)
+    stopper.start()
+    stopper.join(DEADLINE)
+    assert not stopper.is_alive() and not loop.alive
+
+
+def test_stop_before_start_is_no_error():
+    run = Run(ticks(0))
+    run.loop.stop()
+    assert run.loop.statistics() == (0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_statistics_are_ordered_and_count_the_wakes(virtual):
+    """The wake-ups are late by 0, 10, 20, ... 90 us in turn: percentiles of exactly that."""
+    sleep = virtual.sleep
+
+    def late_sleep(seconds):
+        sleep(seconds)
+        virtual.now += 10_000 * (late_sleep.count % 10)
+        late_sleep.count += 1
+
+    late_sleep.count = 0
+    virtual.sleep = late_sleep
+    with Run(ticks(1000)) as run:
+        pass
+    end = run.at_end.statistics
+    assert end.ticks == 1000
+    assert end.late_p50_us == pytest.approx(45, abs=5)
+    assert end.late_p99_us == pytest.approx(90, abs=1)
+    assert end.late_max_us == 90.0
+    assert (end.overruns, end.given_up_ns) == (0, 0)
+
+
+def test_a_run_with_observers_has_the_bits_of_one_without(virtual):
+    with Run(ticks(500), [Output(3, lambda *_: None)]) as run:
+        pass
+    assert run.sim.digest() == undisturbed(run.sim.tick)
