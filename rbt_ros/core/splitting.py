@@ -15,7 +15,7 @@ import math
 
 from rbt_ros.core import dd
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.vec import sincos
 
 # Blanes and Moan, S10 order 6: c, a, c, ..., a, c; symmetric, of which the first half is given
@@ -100,7 +100,7 @@ def own_order(x, b, c, flip):
     return (x[1], xa, x[0]) if c == 0 else (xa, x[1], x[0])
 
 
-@kernel
+@routine
 def splitting_step(I, q, w, h):
     """(q_WB, w_WB_B) after h [s] without torque, order 6. I: principal moments [kg·m²]; the body axes are principal."""
     # axes b, c, a: middle moment, the slower of the two turns, the faster; a reversed where that is left-handed
@@ -127,7 +127,7 @@ def splitting_step(I, q, w, h):
     return (p[0][0], x[0][0], x[1][0], x[2][0]), (w0[0], w1[0], w2[0])
 
 
-@kernel
+@routine
 def splitting_steps(I, q, w, h, n):
     """(q_WB, w_WB_B) after n steps of h [s] without torque, taken in principal axes P. I: xx yy zz xy xz yz.
 

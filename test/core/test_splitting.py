@@ -2,11 +2,11 @@
 
 import math
 
-import numba
 import numpy as np
 import pytest
 
 from rbt_ros.core.freetop import free_rotation
+from rbt_ros.core.jit import routine
 from rbt_ros.core.splitting import splitting_step, splitting_steps
 
 EPS = np.finfo(float).eps
@@ -14,14 +14,11 @@ CUBESAT = (0.0361172235, 0.03378135832, 0.00733597782)
 Q0 = (0.5, 0.5, -0.5, 0.5)
 
 
-@numba.njit
 def run(I, q, w, h, n):
-    for _ in range(n):
-        q, w = splitting_step(I, q, w, h)
-    return q, w
+    return splitting_steps((*I, 0.0, 0.0, 0.0), q, w, h, n)
 
 
-@numba.njit
+@routine
 def energy_range(I, q, w, h, n):
     """The least and the largest T of n steps."""
     low, high = np.inf, 0.0
@@ -120,5 +117,7 @@ def test_any_tensor():
     errors = [error(splitting_steps(I, Q0, w, T / n, n), reference, np.linalg.norm(w)) for n in (36, 72, 144)]
     assert -np.diff(np.log2(errors)) == pytest.approx([6, 6], abs=0.25)
     assert error(splitting_steps(I, Q0, w, 1e-9, 0), (np.array(Q0), w), 1.0) <= 2 * EPS
-    diagonal = (*CUBESAT, 0.0, 0.0, 0.0)
-    assert splitting_steps(diagonal, Q0, w, 0.01, 50) == run(CUBESAT, Q0, w, 0.01, 50)
+    q, v = Q0, w
+    for _ in range(50):
+        q, v = splitting_step(CUBESAT, q, v, 0.01)
+    assert run(CUBESAT, Q0, w, 0.01, 50) == (q, v)
