@@ -142,6 +142,7 @@ class StatusLine:
 def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.errors import ScenarioError
     from rbt_ros.sim import load
+    from rbt_ros.studies.plots import zxz_figure
 
     scenario = load(arguments.scenario)
     until = arguments.until or (scenario.duration_ns or 0) * 1e-9
@@ -162,13 +163,19 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
     print(f"  energy               {result.energy.total[-1]:.9g} J, relative drift {kept.energy:.2e}")
     h = sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
-    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, relative drift {kept.angular_momentum:.2e}")
+    kept_h = "not kept: it hangs on the world"
+    if kept.angular_momentum == kept.angular_momentum:  # not NaN
+        kept_h = f"relative drift {kept.angular_momentum:.2e}"
+    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {kept_h}")
     print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")
     print(f"  digest               {sim.digest()}")
     print(f"wrote {csv}")
     try:
         figure = csv.with_suffix(".png")
-        result.plot(figure)
+        if len(scenario.robot.free_bodies) == len(scenario.robot.bodies):
+            result.plot(figure)
+        else:
+            zxz_figure(result, figure)
         print(f"wrote {figure}")
     except SetupError as err:
         print(f"no figure: {err}")

@@ -51,7 +51,8 @@ class Matrices(NamedTuple):
 def incidence(model):
     """S0 (n,) and S (n, n): the graph of the tree."""
     n = len(model.tree)
-    S0, S = np.zeros(n), -np.eye(n)
+    S0, S = np.zeros(n), np.zeros((n, n))
+    np.fill_diagonal(S, -1.0)
     for a, parent in enumerate(model.tree[:, PARENT]):
         if parent < 0:
             S0[a] = 1.0

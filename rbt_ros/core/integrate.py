@@ -74,21 +74,21 @@ def weighted_sum(stage, weights, count, out):
 
 
 @kernel
-def fill_stages(model, y, input, t_ns, h, work, A, C, first, last):
-    """Fill rows first to last - 1 of work.stage: k_i = f(y + h Σ A[i, j] k_j) at the time C[i] h."""
+def fill_stages(model, y, input, t_ns, s0, h, work, A, C, first, last):
+    """Fill rows first to last - 1 of work.stage: k_i = f(y + h Σ A[i, j] k_j), s0 + C[i] h [s] after t_ns."""
     s = work.stage[STAGE_ROW]
     for i in range(first, last):
         weighted_sum(work.stage, A[i], i, s)
         for c in range(y.shape[0]):
             s[c] = y[c] + h * s[c]
-        derivative(model, s, input, t_ns, C[i] * h, work, work.stage[i])
+        derivative(model, s, input, t_ns, s0 + C[i] * h, work, work.stage[i])
 
 
 @kernel
 def step(model, y, input, t_ns, h, method, work):
     """y after h [s], in place."""
     A, B, C, count = tableau(method)
-    fill_stages(model, y, input, t_ns, h, work, A, C, 0, count)
+    fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
     if method == SEMI_IMPLICIT:
         kick_and_drift(model, y, work.stage[0], h)
         return

@@ -78,7 +78,7 @@ SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES = 0, 1, 2, 3, 4, 5
 NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
-OK, NON_FINITE = 0, 1
+OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS = 0, 1, 2, 3
 
 
 class Model(NamedTuple):

@@ -11,6 +11,8 @@ from typing import Any
 
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -28,7 +30,9 @@ from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
-CLOCK_SEARCH_NS = SECOND_NS // 2  # discovery on one machine takes a tenth of this
+CLOCK_SEARCH_NS = SECOND_NS // 2  # before the start; most discovery takes a tenth of this
+CLOCK_WATCH_S = 5.0  # after the start
+UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not discovered yet
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -42,7 +46,10 @@ class SimulatorNode(Node):
 
     def __init__(self, scenario: Scenario | None = None):
         super().__init__(NAME)
-        name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
+        try:
+            name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
+        except InvalidParameterTypeException as err:
+            raise ScenarioError(f"parameter scenario is refused: {SCENARIO.description}. ({err})") from err
         self.scenario = scenario or read_scenario(name)
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
@@ -51,8 +58,13 @@ class SimulatorNode(Node):
         self._prefix = self._value("frame_prefix")
         self._wrench_at = self._value("wrench_at")
         self._hold_ns = round(self._value("wrench_hold") * SECOND_NS)
+        self._clocks = 0  # how many publishers of /clock are ours
         if self._value("publish_clock"):
-            self._refuse_second_clock()
+            until = time.monotonic_ns() + CLOCK_SEARCH_NS
+            while time.monotonic_ns() < until:
+                self.refuse_second_clock()
+                time.sleep(0.02)
+            self._clocks = 1
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._latched = {
             body.name: self._publisher(f"~/latched/wrench/{body.name}", "geometry_msgs/msg/WrenchStamped", "stream")
@@ -81,17 +93,27 @@ class SimulatorNode(Node):
         self._wrench_at = self._value("wrench_at")
         self.loop.factor = self._value("realtime_factor")
 
-    def _refuse_second_clock(self) -> None:
-        """Two sources of time break every listener: the node that comes later gives way."""
-        until = time.monotonic_ns() + CLOCK_SEARCH_NS
-        while time.monotonic_ns() < until:
-            others = self.get_publishers_info_by_topic("/clock")
-            if others:
-                raise ScenarioError(
-                    f"/clock is published already, by node '{others[0].node_name}'. Start this node with "
-                    "publish_clock:=false, or in another domain (ROS_DOMAIN_ID)."
-                )
-            time.sleep(0.02)
+    @property
+    def publishes_clock(self) -> bool:
+        """Whether this node is the source of simulated time."""
+        return self._clocks > 0
+
+    def refuse_second_clock(self) -> None:
+        """ScenarioError where somebody else publishes /clock: two sources of time break every listener.
+
+        The later node gives way. Discovery takes 0.05 s as a rule, but up to 3 s: asked before the start and in the
+        first seconds after it.
+        """
+        others = self.get_publishers_info_by_topic("/clock")
+        if self._clocks:
+            mine = (self.get_name(), self.get_namespace())
+            # a namesake in our namespace cannot be told from us: one of the entries is ours
+            others = [other for other in others if (other.node_name, other.node_namespace) != mine] or others[1:]
+        if others and others[0].node_name != UNKNOWN_NODE:
+            raise ScenarioError(
+                f"/clock is published already, by node '{others[0].node_name}'. Start this node with "
+                "publish_clock:=false, or in another domain (ROS_DOMAIN_ID)."
+            )
 
     # out
 
@@ -231,7 +253,10 @@ def spin(
     watch: called twice a second, for a line of status.
     """
     stop = _StopRequest()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    except (RCLError, UnknownROSArgsError) as err:
+        raise ScenarioError(f"ROS refuses the command line: {err}") from err
     node = None
     try:
         node = SimulatorNode(scenario)
@@ -254,15 +279,18 @@ def spin(
 
 
 def _spin_until(stop, node, executor, duration, watch) -> None:
-    end = time.monotonic() + duration if duration is not None else float("inf")
-    look = time.monotonic() + 0.5
+    start = time.monotonic()
+    end, look = start + (duration if duration is not None else float("inf")), start
     while not stop.requested and node.loop.alive:
         now = time.monotonic()
         if now >= end:
             return
-        if watch is not None and now >= look:
-            watch(node)
+        if now >= look:
             look += 0.5
+            if watch is not None:
+                watch(node)
+            if node.publishes_clock and now < start + CLOCK_WATCH_S:
+                node.refuse_second_clock()
         executor.spin_once(timeout_sec=min(0.1, end - now))
 
 

@@ -62,7 +62,8 @@ def declare(node: Node, table: tuple[Declared, ...]) -> None:
         except (InvalidParameterTypeException, InvalidParameterValueException) as err:
             given = node._parameter_overrides.get(entry.name)
             got = f" {given.value!r}" if given is not None else ""
-            raise ScenarioError(f"parameter {entry.name}:{got} is refused: {_described(entry)}. ({err})") from err
+            hint = f" Write {given.value}.0." if given and entry.span and type(given.value) is int else ""
+            raise ScenarioError(f"parameter {entry.name}:{got} is refused: {_described(entry)}.{hint} ({err})") from err
         if entry.choices and value not in entry.choices:
             raise ScenarioError(f"parameter {entry.name}: '{value}' is not one of {', '.join(entry.choices)}.")
     choices = {entry.name: entry.choices for entry in table if entry.choices}

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import SetupError
 from rbt_ros.model.attitude import zxz_angles
@@ -20,12 +19,10 @@ def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
 
     Z-X-Z angles may turn fast: take samples so often that none turns by more than π in between.
     """
-    i = result.robot.hinge_index(name)
-    kind, k = result.robot.hinges[i].kind, result.robot.model.tree[i, t.Q]
-    q = np.array([sample.q for sample in result.samples])
-    if kind == JointKind.SPHERICAL:
-        return dict(zip(ZXZ, zxz_angles(q[:, k : k + 4]).T, strict=True))
-    return {"angle": q[:, k]}
+    motion = result.hinge(name)
+    if result.robot.hinges[result.robot.hinge_index(name)].kind == JointKind.SPHERICAL:
+        return dict(zip(ZXZ, zxz_angles(motion.quaternion).T, strict=True))
+    return {"angle": motion.angle}
 
 
 def hinges_figure(

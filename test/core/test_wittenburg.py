@@ -35,7 +35,7 @@ def factor_against_articulated_bodies(model, q, v, input):
 
 
 def test_incidence_matrices_of_the_five_bodies():
-    """As the seed of the system prints them, its equations 18 and 19."""
+    """As the course work prints them, its equations 18 and 19."""
     x = matrices(five_body("as_coded"))
     S = [[-1, 1, 0, 0, 0], [0, -1, 1, 0, 0], [0, 0, -1, 1, 1], [0, 0, 0, -1, 0], [0, 0, 0, 0, -1]]
     T = [[-1, -1, -1, -1, -1], [0, -1, -1, -1, -1], [0, 0, -1, -1, -1], [0, 0, 0, -1, 0], [0, 0, 0, 0, -1]]
@@ -111,7 +111,7 @@ def test_left_side_is_the_mass_matrix(seed, n):
 
 
 def test_relative_acceleration_of_euler_angles():
-    """ϕ as the seed of the system writes it out, its equation 15, is the sum over pairs of turns."""
+    """ϕ as the course work writes it out, its equation 15, is the sum over pairs of turns."""
     rng = np.random.default_rng(1)
     _, a2, a3 = rng.uniform(-3, 3, 3)
     u1, u2, u3 = u = rng.uniform(-3, 3, 3)

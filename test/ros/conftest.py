@@ -18,6 +18,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not complete here: make env, or so
 import domain_coordinator
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Wrench, WrenchStamped
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
@@ -128,6 +129,27 @@ class Peer:
         self.until(lambda: publisher.get_subscription_count() > 0, f"subscriber of {topic}")
         return publisher
 
+    def commander(self, topic: str, log_topic: str, child: Child):
+        """A publisher of wrenches and the log of what is accepted; the zero wrenches that open the way are left out.
+
+        A volatile topic is open once its first message arrives, not earlier: seeing its publisher does not suffice.
+        """
+        push, log = self.publisher(WrenchStamped, topic), []
+
+        def keep(message: WrenchStamped) -> None:
+            opened.append(message)
+            if message.wrench != Wrench():
+                log.append(message)
+
+        def is_open() -> bool:
+            push.publish(WrenchStamped())
+            return bool(opened)
+
+        opened: list = []
+        self.node.create_subscription(WrenchStamped, log_topic, keep, 1000)
+        self.until(is_open, f"message on {log_topic}", child)
+        return push, log
+
     def call(self, kind, service: str, request):
         """The response of a service."""
         client = self.node.create_client(kind, service)
@@ -147,6 +169,11 @@ class Peer:
 
     def diagnostics(self) -> "Diagnostics":
         return Diagnostics(self)
+
+    def forget(self) -> None:
+        """End all subscriptions."""
+        for subscription in list(self.node.subscriptions):
+            self.node.destroy_subscription(subscription)
 
     def close(self) -> None:
         self._executor.shutdown()
@@ -261,7 +288,8 @@ def _yaml(value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_domains = itertools.cycle(range(1, 101))
+# from a place of our own: most programs that coordinate domains begin at 1, and what they leave there is theirs
+_domains = itertools.cycle((os.getpid() + i) % 100 + 1 for i in range(100))
 
 
 @contextlib.contextmanager
@@ -290,6 +318,24 @@ def module_ros(watch, tmp_path_factory, kernel_cache):
     """A ROS domain for the tests of one module, which share its node and leave it as it was."""
     with _ros(watch, tmp_path_factory.mktemp("ros"), kernel_cache) as ros:
         yield ros
+
+
+@pytest.fixture(scope="module")
+def module_peer(module_ros):
+    return module_ros.peer()
+
+
+@pytest.fixture
+def peer(module_peer):
+    """The peer that the tests of a module share: meeting a new one takes Fast DDS up to 3 s."""
+    yield module_peer
+    module_peer.forget()
+
+
+@pytest.fixture(scope="session")
+def programs() -> dict[str, tuple[str, ...]]:
+    """Both executables, run from wherever the package is: installed or a source tree."""
+    return {"rbt": RBT, "rbt_simulator": SIMULATOR}
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def test_the_frame_of_a_wrench_is_the_body_or_the_world_or_refused(frame, axes):
 def test_the_frames_of_a_wrench_bear_the_prefix():
     robot = rbt.load("cubesat").robot
     for frame, axes in (("a/world", "world"), ("a/cubesat", "body"), ("", "body")):
-        assert wrench_command(wrench(frame), robot, "cubesat", prefix="a/", at="com", hold_ns=5).frame == axes
+        assert wrench_command(wrench(frame), robot, "cubesat", prefix="a/", at="com", hold_ns=5).wrench.frame == axes
     with pytest.raises(MessageError, match="use 'a/world', 'a/cubesat' or empty"):
         wrench_command(wrench("world"), robot, "cubesat", prefix="a/", at="com", hold_ns=5)
 
@@ -169,7 +169,8 @@ def test_a_wrench_goes_to_the_log_and_back_unchanged():
     robot = rbt.load("cubesat").robot
     for frame in ("world", "cubesat"):
         command = wrench_command(wrench(frame), robot, "cubesat", prefix="", at="com", hold_ns=5)
-        logged = fill(WrenchStamped(), topics.wrench_fields(STAMP, frame, command.force, command.moment))
+        force, moment = command.wrench.force, command.wrench.moment
+        logged = fill(WrenchStamped(), topics.wrench_fields(STAMP, frame, force, moment))
         assert logged == wrench(frame)
         assert wrench_command(logged, robot, "cubesat", prefix="", at="com", hold_ns=5) == command
 

@@ -63,7 +63,7 @@ def offline(scenario, tick: int, step: float | None = None):
 def halved(scenario, step: float) -> rbt.Simulation:
     loaded = rbt.load(str(scenario))
     sim = rbt.Simulation(loaded.robot, gravity=loaded.gravity, step=step)
-    for name, start in loaded.start.items():
+    for name, start in loaded.start_bodies.items():
         sim.set_body(name, **vars(start))
     return sim
 
@@ -142,11 +142,8 @@ def test_a_force_pulse_changes_the_momentum_by_the_impulse_booked(ros):
     child = ros.start(wrench_hold=0.02, realtime_factor=0.1, outputs__odom=1000.0)
     peer = ros.peer()
     odom = peer.listen(Odometry, "odom")
-    log = peer.listen(WrenchStamped, "/rbt_simulator/latched/wrench/cubesat")
-    push = peer.publisher(WrenchStamped, "wrench/cubesat")
-    peer.until(
-        lambda: len(odom) > 5 and peer.node.count_publishers("/rbt_simulator/latched/wrench/cubesat"), "odom", child
-    )
+    push, log = peer.commander("wrench/cubesat", "/rbt_simulator/latched/wrench/cubesat", child)
+    peer.until(lambda: len(odom) > 5, "odom", child)
     force = np.array([1.0, 2.0, -3.0])
     push.publish(wrench("world", tuple(force)))
     peer.until(lambda: log, "the command in the log", child)
@@ -171,9 +168,8 @@ def test_a_commanded_flight_is_repeated_bit_by_bit_from_the_command_log(ros, tum
     child = ros.start(tumbler, wrench_at=at, wrench_hold=0.03, outputs__odom=0.0, outputs__joint_states=0.0)
     peer = ros.peer()
     tf = peer.listen(TFMessage, "/tf")
-    log = peer.listen(WrenchStamped, "/rbt_simulator/latched/wrench/brick")
-    push = peer.publisher(WrenchStamped, "wrench")
-    peer.until(lambda: tf and peer.node.count_publishers("/rbt_simulator/latched/wrench/brick"), "tf", child)
+    push, log = peer.commander("wrench", "/rbt_simulator/latched/wrench/brick", child)
+    peer.until(lambda: tf, "tf", child)
     message = wrench(frame, (30.0, -20.0, 10.0), (1.0, 2.0, 3.0))
     push.publish(message)
     peer.until(lambda: log, "the command in the log", child)

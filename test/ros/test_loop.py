@@ -221,7 +221,7 @@ def test_commands_are_latched_in_the_order_of_arrival_and_the_last_one_acts(virt
 
     with Run(ticks(20), on_tick=post) as run:
         pass
-    assert [latched.command.force[2] for latched, _ in run.latched] == [1.0, 2.0, 5.0]
+    assert [latched.wrench.force[2] for latched, _ in run.latched] == [1.0, 2.0, 5.0]
     assert run.sim.sample().momentum[2] == pytest.approx(5e-3, rel=1e-14)
 
 
@@ -333,7 +333,7 @@ def test_stop_ends_a_wait_of_any_length():
 def test_stop_before_start_is_no_error():
     run = Run(ticks(0))
     run.loop.stop()
-    assert run.loop.statistics() == (0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+    assert run.loop.statistics() == (0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_statistics_are_ordered_and_count_the_wakes(virtual):

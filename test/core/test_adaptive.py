@@ -1,0 +1,121 @@
+"""Error-controlled DOP853: against references and closed forms; dense output, events, breaks."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trees import EPS, body_row, chain, model_of, no_input
+
+from rbt_ros.core import types as t
+from rbt_ros.core.adaptive import Event, solve
+from rbt_ros.core.kinematics import com_state, kinematics
+from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays
+from rbt_ros.core.types import Input, JointKind
+from rbt_ros.core.vec import qmul, turn_quat
+from rbt_ros.core.work import model_size, workspace
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+X, Y, Z = (1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0)
+
+
+def five_body(case):
+    """The five-body system of the reference: two spherical hinges, three revolute ones, at its start."""
+    p = case["parameters"]
+    own, child = p["c_own (CoM->own hinge, body frame)"], p["c_child (parent CoM->hinge, parent frame)"]
+    parents = (-1, 0, 1, 2, 2)
+    kinds = [JointKind.SPHERICAL, JointKind.SPHERICAL] + [JointKind.REVOLUTE] * 3
+    rows = []
+    for i, parent in enumerate(parents):
+        point = np.zeros(3)
+        if parent >= 0:
+            point = np.array(child[f"hinge{i + 1} on {parent + 1}"]) - own[parent]
+        axis = Z if i == 2 else Y
+        rows.append(body_row(p["mass"][i], -np.array(own[i]), p["inertia_central_diag"][i], point, axis=axis))
+    model = model_of(list(zip(parents, kinds, strict=True)), rows, p["gravity"])
+    q = case["q0"]
+
+    def zxz(a, b, c):
+        return qmul(qmul(turn_quat(Z, a), turn_quat(X, b)), turn_quat(Z, c))
+
+    return model, np.concatenate([zxz(*q[:3]), zxz(*q[3:6]), q[6:], np.zeros(9)])
+
+
+def com_poses(model, y):
+    nq, nv = model_size(model)
+    n = len(model.tree)
+    pose, twist = np.zeros((n, 7)), np.zeros((n, 6))
+    kinematics(model, y[:nq], y[nq : nq + nv], workspace(model), pose, twist)
+    return pose[:, :4], np.array([com_state(model, pose, twist, i)[0] for i in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("variant", "rtol", "bound"), [("as_coded", 1e-13, 1e-9), ("report_text", 1e-13, 1e-9), ("physical", 1e-12, 5e-9)]
+)
+def test_five_bodies_follow_the_reference_for_five_seconds(variant, rtol, bound):
+    """Against binary128: CoM and quaternion of all bodies at 0.5 .. 5 s. Chaotic: round-off grows 650-fold, in the
+    variant with thin rods 1e4-fold, so that below rtol 1e-12 it is round-off that decides (1e-9 to 5e-8)."""
+    case = json.loads((REFERENCE / "r3_fivebody.json").read_text())["cases"][variant]
+    model, y = five_body(case)
+    solution = solve(model, y, no_input(model), 5_000_000_000, rtol=rtol, atol=0.1 * rtol)
+    worst = 0.0
+    for state in case["states"]:
+        attitude, com = com_poses(model, solution(state["t"]))
+        expected = np.array(state["body_quat"])
+        flip = np.sign(np.sum(attitude * expected, axis=1, keepdims=True))
+        worst = max(worst, np.abs(com - state["body_com"]).max(), np.abs(attitude * flip - expected).max())
+    assert worst < bound
+
+
+def oscillator():
+    """A mass of 1 kg on a spring of 4 N/m: x = cos(2 t)."""
+    model = model_of([(-1, JointKind.PRISMATIC)], [body_row(1.0, (0, 0, 0), (1, 1, 1))])
+    freedom = model.freedom.copy()
+    freedom[0, t.STIFFNESS] = 4.0
+    freedom.flags.writeable = False
+    return model._replace(freedom=freedom)
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])
+def test_error_follows_the_tolerance_between_the_steps_too(rtol):
+    """x = cos 2t over ten periods: the global error is some times the local tolerance, everywhere."""
+    model = oscillator()
+    solution = solve(model, np.array([1.0, 0.0]), no_input(model), 31_000_000_000, rtol=rtol, atol=rtol)
+    times = np.linspace(0, 31, 1001)
+    x = np.array([solution(s) for s in times])
+    assert np.abs(x[:, 0] - np.cos(2 * times)).max() < 100 * rtol
+    assert solution.code == t.OK and solution.t[-1] == 31.0
+
+
+def test_events_are_found_to_the_accuracy_of_the_solution():
+    """Zeros of cos 2t at (k + 1/2) pi/2, falling ones only at even k; a terminal event ends it."""
+    model = oscillator()
+    down = Event(lambda s, y: y[0], direction=-1)
+    stop = Event(lambda s, y: y[1], terminal=True, direction=1)
+    solution = solve(model, np.array([1.0, 0.0]), no_input(model), 10_000_000_000, rtol=1e-12, events=[down])
+    expected = (np.arange(0, 7, 2) + 0.5) * np.pi / 2
+    assert [hit.t for hit in solution.hits] == pytest.approx(expected[expected < 10], abs=1e-10)
+    solution = solve(model, np.array([1.0, -0.1]), no_input(model), 10_000_000_000, rtol=1e-12, events=[down, stop])
+    # x = cos 2t - 0.05 sin 2t: at rest where tan 2t = -0.05, rising after half a period
+    assert solution.t[-1] == pytest.approx((np.pi - np.arctan(0.05)) / 2, abs=1e-10)
+    assert solution.hits[-1].event == 1 and len(solution.hits) == 2
+
+
+def test_a_jump_of_the_input_ends_a_step():
+    """2 N from 1 s to 2 s on 1 kg: exact where steps end at the jumps."""
+    model = model_of([(-1, JointKind.PRISMATIC)], [body_row(1.0, (0, 0, 0), (1, 1, 1))])
+    rows, data = signal_arrays([(polynomial([2.0]), 0, 1_000_000_000, 2_000_000_000, 0)])
+    input = Input(np.zeros(1), np.zeros((0, t.LOAD_COLUMNS)), rows, data)
+    solution = solve(model, np.zeros(2), input, 3_000_000_000)
+    assert solution.y[-1] == pytest.approx([3.0, 2.0], abs=100 * EPS)
+    assert 1.0 in solution.t and 2.0 in solution.t
+    assert solution(1.5) == pytest.approx([0.25, 1.0], abs=100 * EPS)
+    assert rows[0, t.TO] != FOR_EVER
+
+
+def test_failures_are_told_apart():
+    model = chain(2)
+    y = np.array([0.0, 0.0, 1e160, 0.0])
+    assert solve(model, y, no_input(model), 1_000_000).code == t.NON_FINITE
+    y = np.array([1.0, 1.0, 0.0, 0.0])
+    assert solve(model, y, no_input(model), 1_000_000_000, max_steps=3).code == t.TOO_MANY_STEPS

@@ -1,0 +1,108 @@
+"""How the node starts and ends: signals, durations, a second clock, the words it prints."""
+
+import signal
+
+import pytest
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("program", ["rbt", "rbt_simulator"])
+def test_a_signal_ends_it_with_code_0_and_nothing_on_stderr(ros, programs, program, number):
+    child = ros.start(program=programs[program])
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    peer.until(lambda: odom, "odom", child)
+    assert child.stop(number) == 0
+    assert child.stderr == ""
+
+
+def test_a_signal_in_the_middle_of_a_long_step_ends_it(ros):
+    """Paced at a hundredth, a step of the slowed clock lasts 0.1 s; the wait for it is cut short, not sat out."""
+    child = ros.start(realtime_factor=0.01)
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    peer.until(lambda: odom, "odom", child)
+    assert child.stop(signal.SIGINT) == 0
+    assert child.stderr == ""
+
+
+@pytest.mark.parametrize("mode", ["realtime", "fast"])
+def test_a_duration_ends_it_with_code_0(ros, mode):
+    child = ros.start("cubesat", "--duration", "1.5", mode=mode)
+    assert child.wait() == 0
+    assert child.stderr == ""
+    assert "cubesat runs as /rbt_simulator" in child.stdout
+    assert "t = " in child.stdout and "angular momentum drift" in child.stdout
+
+
+def test_the_words_at_the_start_name_the_topics_and_the_scope(ros):
+    child = ros.start("cubesat", "--duration", "0.1")
+    assert child.wait() == 0
+    for word in ("/tf", "/odom", "/joint_states", "/robot_description", "/diagnostics", "/clock", "/wrench"):
+        assert word in child.stdout
+    assert "scope LOCALHOST" in child.stdout
+
+
+def test_fast_mode_goes_as_fast_as_it_can(ros):
+    """10 s of simulated time come sooner than 10 s; measured: factor 20 to 40 here, and anything above 1 will do."""
+    child = ros.start(mode="fast")
+    peer = ros.peer()
+    diagnostics = peer.diagnostics()
+    message = diagnostics.until(
+        lambda m: float(diagnostics.values(m, "conservation")["scenario time [s]"]) > 10, "10 s of flight", child
+    )
+    assert float(diagnostics.values(message, "loop")["real-time factor"]) > 1
+    assert float(diagnostics.values(message, "loop")["overruns"]) == 0
+
+
+def test_a_second_clock_makes_the_later_node_refuse_and_name_the_parameter(ros):
+    first = ros.start()
+    peer = ros.peer()
+    clock = peer.listen(Clock, "/clock")
+    peer.until(lambda: clock, "clock", first)
+    second = ros.start(remap=["__ns:=/b"])
+    assert second.wait() == 1
+    (line,) = second.stderr.strip().splitlines()
+    assert line.startswith("rbt: /clock is published already, by node 'rbt_simulator'")
+    assert "publish_clock:=false" in line and "ROS_DOMAIN_ID" in line
+    assert first.running
+
+    third = ros.start(remap=["__ns:=/b"], publish_clock=False)
+    odom = peer.listen(Odometry, "/b/odom")
+    peer.until(lambda: odom, "odom of a node without a clock", third)
+    assert peer.node.count_publishers("/clock") == 1
+
+
+def test_a_clock_of_somebody_else_is_respected(ros):
+    peer = ros.peer("their_simulator")
+    peer.node.create_publisher(Clock, "/clock", 10)
+    child = ros.start()
+    assert child.wait() == 1
+    assert "by node 'their_simulator'" in child.stderr
+
+
+def test_malformed_ros_arguments_end_it_with_one_sentence(ros):
+    child = ros.start("cubesat", "--ros-args", "-p", "mode")
+    assert child.wait() == 1
+    said_by_rcl, line = child.stderr.strip().splitlines()
+    assert "[rcl]" in said_by_rcl
+    assert line.startswith("rbt: ROS refuses the command line") and "'-p mode'" in line
+
+
+def test_a_scenario_that_breaks_is_an_error_in_diagnostics_and_no_crash(ros, tmp_path):
+    path = tmp_path / "wild.yaml"
+    path.write_text(
+        "rbt: 1\nrobot: {bodies: {brick: {mass: 1, inertia: [1e-6, 1e-6, 1e-6]}}}\n"
+        "inputs: [{wrench: brick, moment: [1e308, 0, 0], from: 20 ms}]\n",
+        encoding="utf-8",
+    )
+    child = ros.start(path)
+    diagnostics = ros.peer().diagnostics()
+    for _ in range(2):
+        message = diagnostics.next(child)
+    loop = diagnostics.status(message, "loop")
+    assert loop.level == b"\x02" and "non-finite state at hinge 'brick'" in loop.message
+    assert float(diagnostics.values(message, "conservation")["scenario time [s]"]) == 0.02
+    assert child.stop() == 0
