@@ -310,8 +310,9 @@ def state_at(top, t):
 
 @routine
 def state_at_ns(top, t_ns):
-    """(q_WB, w_WB_B [rad/s]) at t_ns whole nanoseconds (below 2^53), without rounding of t."""
-    return rounded_state(top, dd.div(dd.of(float(t_ns)), dd.of(1e9)))
+    """(q_WB, w_WB_B [rad/s]) at t_ns whole nanoseconds (below 2^62: 146 years), without rounding of t."""
+    hi = float(t_ns)
+    return rounded_state(top, dd.div((hi, float(t_ns - int(hi))), dd.of(1e9)))
 
 
 @routine
@@ -323,6 +324,11 @@ def fill_states(top, t, q, w):
             q[i, k] = a[k]
         for k in range(3):
             w[i, k] = b[k]
+
+
+def fastest_rate(top):
+    """The larger rate [rad/s] of the two phases of a motion: it may go on until LARGEST_ANGLE."""
+    return max(top.rate[0], top.p[0]) * top.unit
 
 
 def free_rotation(inertia, q0, omega0, t):
@@ -341,7 +347,7 @@ def free_rotation(inertia, q0, omega0, t):
     # a power of two: the square of no element under- or overflows
     q0 = q0 / 2.0 ** math.frexp(float(np.abs(q0).max()))[1]
     top = free_top(I, tuple(map(float, q0)), tuple(map(float, omega0)))
-    angle = max(top.rate[0], top.p[0]) * top.unit * float(np.abs(times).max(initial=0.0))
+    angle = fastest_rate(top) * float(np.abs(times).max(initial=0.0))
     if angle > LARGEST_ANGLE:
         raise SolveError(
             f"the phases of this motion reach {angle:.3g} rad at the largest t; they are exact up to "

@@ -128,22 +128,44 @@ def splitting_step(I, q, w, h):
 
 
 @routine
+def principal_steps(I, q, w, h, n):
+    """(q_WB, w_WB_B) after n splitting steps. I: principal moments."""
+    for _ in range(n):
+        q, w = splitting_step(I, q, w, h)
+    return q, w
+
+
+@routine
+def to_principal_axes(I, q, w):
+    """(moments, columns of R_BP, q_WP, w_WP_P) of a body with the tensor I = xx yy zz xy xz yz, from q_WB, w_WB_B."""
+    M, e = principal_axes(I)
+    q_WP = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), dd.quat_of_columns(e[0], e[1], e[2]))
+    w_P = dd.turn(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
+    return (
+        (M[0][0], M[1][0], M[2][0]),
+        e,
+        (q_WP[0][0], q_WP[1][0], q_WP[2][0], q_WP[3][0]),
+        (w_P[0][0], w_P[1][0], w_P[2][0]),
+    )
+
+
+@routine
+def to_body_axes(e, q, w):
+    """(q_WB, w_WB_B) from q_WP, w_WP_P and the columns e of R_BP."""
+    q_PB = dd.qconj(dd.quat_of_columns(e[0], e[1], e[2]))
+    q_WB = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), q_PB)
+    w_B = dd.turn_back(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
+    return (q_WB[0][0], q_WB[1][0], q_WB[2][0], q_WB[3][0]), (w_B[0][0], w_B[1][0], w_B[2][0])
+
+
+@routine
 def splitting_steps(I, q, w, h, n):
     """(q_WB, w_WB_B) after n steps of h [s] without torque, taken in principal axes P. I: xx yy zz xy xz yz.
 
     The turns from B to P and back cost one rounding each, per call, and none if I is diagonal.
     """
     if I[3] == 0.0 and I[4] == 0.0 and I[5] == 0.0:
-        for _ in range(n):
-            q, w = splitting_step((I[0], I[1], I[2]), q, w, h)
-        return q, w
-    M, e = principal_axes(I)
-    q_BP = dd.quat_of_columns(e[0], e[1], e[2])
-    q_WP = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), q_BP)
-    w_P = dd.turn(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
-    q, w = (q_WP[0][0], q_WP[1][0], q_WP[2][0], q_WP[3][0]), (w_P[0][0], w_P[1][0], w_P[2][0])
-    for _ in range(n):
-        q, w = splitting_step((M[0][0], M[1][0], M[2][0]), q, w, h)
-    q_WB = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), dd.qconj(q_BP))
-    w_B = dd.turn_back(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
-    return (q_WB[0][0], q_WB[1][0], q_WB[2][0], q_WB[3][0]), (w_B[0][0], w_B[1][0], w_B[2][0])
+        return principal_steps((I[0], I[1], I[2]), q, w, h, n)
+    M, e, q_WP, w_P = to_principal_axes(I, q, w)
+    q_WP, w_P = principal_steps(M, q_WP, w_P, h, n)
+    return to_body_axes(e, q_WP, w_P)
