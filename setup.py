@@ -103,7 +103,7 @@ setup(
     entry_points={
         "console_scripts": [
             "rbt = rbt_ros.cli:main",
-            "rbt_simulator = rbt_ros.ros.node:main",
+            "rbt_simulator = rbt_ros.cli:simulator",
         ]
     },
 )

@@ -30,10 +30,32 @@ def main() -> None:
     except RbtError as err:
         sys.exit(f"rbt: {err}")
     except KeyboardInterrupt:
-        sys.exit(130)
+        # a node ends by Ctrl-C, also while it still loads; other verbs are broken off
+        sys.exit(0 if arguments.verb == "node" else 130)
     except BrokenPipeError:  # `rbt info x | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def simulator() -> None:
+    """Entry point `rbt_simulator`: `ros2 run rbt_ros rbt_simulator --ros-args -p scenario:=cubesat`."""
+    try:
+        sys.exit(_ros_node().spin(args=sys.argv))
+    except RbtError as err:
+        sys.exit(f"rbt_simulator: {err}")
+    except KeyboardInterrupt:
+        sys.exit(0)  # while it still loaded: as clean an end as later
+
+
+def _ros_node() -> Any:
+    """The module with the node, or SetupError where ROS is not complete."""
+    try:
+        from rbt_ros.ros import node
+    except ImportError as err:
+        raise SetupError(
+            f"ROS 2 is not complete here ({err}): source your ROS, or pip install 'rbt_ros[ros]' and run rbt setup-ros."
+        ) from err
+    return node
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,12 +117,7 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
 
     scenario = read_scenario(arguments.scenario)
     scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    try:
-        from rbt_ros.ros import node
-    except ImportError as err:
-        raise SetupError(
-            f"ROS 2 is not complete here ({err}): source your ROS, or pip install 'rbt_ros[ros]' and run rbt setup-ros."
-        ) from err
+    node = _ros_node()
     print(
         f"{scenario.name} runs as /{node.NAME}, scope {scope}. Topics to look at:\n"
         "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",

@@ -20,19 +20,17 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
-from rbt_ros.errors import MessageError, RbtError, ScenarioError
+from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
+from rbt_ros.ros.clock_guard import ClockGuard
 from rbt_ros.ros.convert import fill, message_class, shortened, stamp_of, wrench_command
 from rbt_ros.ros.loop import SECOND_NS, Loop, LoopStatistics, Output
 from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
-CLOCK_SEARCH_NS = SECOND_NS // 2  # before the start; most discovery takes a tenth of this
-CLOCK_WATCH_S = 5.0  # after the start
-UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not discovered yet
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -58,13 +56,9 @@ class SimulatorNode(Node):
         self._prefix = self._value("frame_prefix")
         self._wrench_at = self._value("wrench_at")
         self._hold_ns = round(self._value("wrench_hold") * SECOND_NS)
-        self._clocks = 0  # how many publishers of /clock are ours
+        self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
         if self._value("publish_clock"):
-            until = time.monotonic_ns() + CLOCK_SEARCH_NS
-            while time.monotonic_ns() < until:
-                self.refuse_second_clock()
-                time.sleep(0.02)
-            self._clocks = 1
+            self.clock_guard.search()
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._latched = {
             body.name: self._publisher(f"~/latched/wrench/{body.name}", "geometry_msgs/msg/WrenchStamped", "stream")
@@ -92,28 +86,6 @@ class SimulatorNode(Node):
     def _on_parameters_set(self, changes: list) -> None:
         self._wrench_at = self._value("wrench_at")
         self.loop.factor = self._value("realtime_factor")
-
-    @property
-    def publishes_clock(self) -> bool:
-        """Whether this node is the source of simulated time."""
-        return self._clocks > 0
-
-    def refuse_second_clock(self) -> None:
-        """ScenarioError where somebody else publishes /clock: two sources of time break every listener.
-
-        The later node gives way. Discovery takes 0.05 s as a rule, but up to 3 s: asked before the start and in the
-        first seconds after it.
-        """
-        others = self.get_publishers_info_by_topic("/clock")
-        if self._clocks:
-            mine = (self.get_name(), self.get_namespace())
-            # a namesake in our namespace cannot be told from us: one of the entries is ours
-            others = [other for other in others if (other.node_name, other.node_namespace) != mine] or others[1:]
-        if others and others[0].node_name != UNKNOWN_NODE:
-            raise ScenarioError(
-                f"/clock is published already, by node '{others[0].node_name}'. Start this node with "
-                "publish_clock:=false, or in another domain (ROS_DOMAIN_ID)."
-            )
 
     # out
 
@@ -289,8 +261,7 @@ def _spin_until(stop, node, executor, duration, watch) -> None:
             look += 0.5
             if watch is not None:
                 watch(node)
-            if node.publishes_clock and now < start + CLOCK_WATCH_S:
-                node.refuse_second_clock()
+            node.clock_guard.look()
         executor.spin_once(timeout_sec=min(0.1, end - now))
 
 
@@ -304,11 +275,3 @@ class _StopRequest:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
-
-
-def main() -> None:
-    """Entry point `rbt_simulator`: `ros2 run rbt_ros rbt_simulator --ros-args -p scenario:=cubesat`."""
-    try:
-        sys.exit(spin(args=sys.argv))
-    except RbtError as err:
-        sys.exit(f"rbt_simulator: {err}")

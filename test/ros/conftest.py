@@ -28,7 +28,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 LIMIT = 50  # [s] after which a child process is killed, whatever happens to us
 DEADLINE = 30  # [s] for a condition: a machine under load needs longer, one that works is never waited for
 RBT = (sys.executable, "-m", "rbt_ros.cli")
-SIMULATOR = (sys.executable, "-c", "from rbt_ros.ros.node import main; main()")
+SIMULATOR = (sys.executable, "-c", "from rbt_ros.cli import simulator; simulator()")
 
 
 class Child:

@@ -14,7 +14,7 @@ from rbt_ros.paths import share
 from rbt_ros.ros.parameters import parameter_table
 
 LAUNCH_FILE = share("launch", "simulator.launch.py")
-EXECUTABLES = {"rbt_simulator": "rbt_ros.ros.node:main"}  # the entry points of setup.py that a launch file may name
+EXECUTABLES = {"rbt_simulator": "rbt_ros.cli:simulator"}  # the entry points of setup.py that a launch file may name
 
 
 class Recorded:

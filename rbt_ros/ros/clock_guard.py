@@ -1,0 +1,84 @@
+"""One source of simulated time: a node that finds another publisher of /clock gives way if it came later."""
+
+import time
+from collections.abc import Callable
+
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.subscription import Subscription
+from rosgraph_msgs.msg import Clock
+
+from rbt_ros.errors import ScenarioError
+
+SEARCH_S = 0.5  # before the start; most discovery takes a tenth of this
+WATCH_S = 20.0  # after the start: discovery can take seconds on a busy machine
+LISTEN_S = 1.0  # to whom we found
+BEHIND_NS = 200_000_000  # a stamp further behind ours is that of a node that came later: our own take less long
+UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not discovered yet
+
+
+class ClockGuard:
+    """Looks for other publishers of /clock, before `node` publishes it and in the first seconds after."""
+
+    def __init__(self, node: Node, stamp_ns: Callable[[], int]):
+        """stamp_ns: what the node's own clock shows."""
+        self._node, self._stamp_ns = node, stamp_ns
+        self._publishing = False
+        self._started = time.monotonic()
+        self._subscription: Subscription | None = None
+        self._listening_until = 0.0
+        self._ahead = self._behind = False
+
+    def search(self) -> None:
+        """Before the node publishes: ScenarioError when somebody does."""
+        while time.monotonic() < self._started + SEARCH_S:
+            if other := self._other():
+                raise refusal(other)
+            time.sleep(0.02)
+        self._publishing = True
+
+    def look(self) -> None:
+        """While the node publishes: ScenarioError when somebody else does, and has for longer.
+
+        Whose clock is ahead came first. One that is silent is taken for a simulator that pauses, and came first.
+        """
+        now = time.monotonic()
+        if not self._publishing or now > self._started + WATCH_S:
+            self._stop_listening()
+            return
+        other = self._other()
+        if other is None or self._behind:
+            self._stop_listening()
+        elif self._subscription is None:
+            self._ahead, self._listening_until = False, now + LISTEN_S
+            self._subscription = self._node.create_subscription(Clock, "/clock", self._hear, qos_profile_sensor_data)
+        elif self._ahead or now > self._listening_until:
+            raise refusal(other)
+
+    def _hear(self, message: Clock) -> None:
+        lead = message.clock.sec * 1_000_000_000 + message.clock.nanosec - self._stamp_ns()
+        self._ahead |= lead > 0
+        self._behind |= lead < -BEHIND_NS
+
+    def _stop_listening(self) -> None:
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
+
+    def _other(self) -> str | None:
+        """The node of a publisher of /clock that is not ours; None where there is none, or it is not known yet."""
+        found = self._node.get_publishers_info_by_topic("/clock")
+        if self._publishing:
+            mine = (self._node.get_name(), self._node.get_namespace())
+            # a namesake in our namespace cannot be told from us: one of the entries is ours
+            found = [info for info in found if (info.node_name, info.node_namespace) != mine] or found[1:]
+        names = [info.node_name for info in found if info.node_name != UNKNOWN_NODE]
+        return names[0] if names else None
+
+
+def refusal(other: str) -> ScenarioError:
+    """What the later node says."""
+    return ScenarioError(
+        f"/clock is published already, by node '{other}'. Start this node with publish_clock:=false, or in another "
+        "domain (ROS_DOMAIN_ID)."
+    )
