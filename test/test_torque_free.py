@@ -90,7 +90,7 @@ def test_rbt_run_writes_the_reference_states(tmp_path):
 
 
 def test_exact_keeps_energy_and_momentum_to_round_off():
-    """After 1 ms to 1e5 s of fall. Measured, in EPS of their size: energy 0.7, P 2, L 4.4: roundings of q count twice."""
+    """After 1 ms to 1e5 s of fall. Measured, in EPS of their size: energy 0.7, P 2, L 4.4 (q is squared)."""
     sim = satellite("exact")
     energies = sim.sample().energy
     for ticks in (1, 999, 99_000, 99_900_000):
