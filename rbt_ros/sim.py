@@ -10,6 +10,7 @@ import numpy as np
 from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
+from rbt_ros.core.adaptive import Controlled
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
@@ -24,12 +25,17 @@ METHODS = {
     "semi_implicit": integrate.SEMI_IMPLICIT,
     "rk4": integrate.RK4,
     "dop853": integrate.DOP853,
+    "dop853_adaptive": integrate.DOP853,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
 FAILURES = {
     t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
     "inputs.",
+    t.STEP_TOO_SMALL: "the steps at hinge '{}' become too small for the tolerance; the last good state is kept. Is "
+    "something very stiff, or rtol below 1e-13?",
+    t.TOO_MANY_STEPS: "more than ten million steps at hinge '{}' for one tick; the last good state is kept. Try a "
+    "larger rtol, or shorter ticks.",
     t.TURNED_TOO_FAR: "hinge '{}' has turned by 1e12 rad, up to which the exact motion is right to round-off; the last "
     "good state is kept. Is omega in rad/s?",
 }
@@ -50,8 +56,13 @@ class Simulation:
         step: float = 1e-3,
         integrator: str = "rk4",
         seed: int = 0,
+        rtol: float = 1e-10,
+        atol: float = 1e-12,
     ):
-        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`."""
+        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
+
+        rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own: take long ones.
+        """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
         if text := obstacle(integrator, robot):
@@ -68,7 +79,11 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._advance = torque_free.Flight().advance if integrator in TORQUE_FREE else integrate.advance
+        self._advance = integrate.advance
+        if integrator in TORQUE_FREE:
+            self._advance = torque_free.Flight().advance
+        elif integrator == "dop853_adaptive":
+            self._advance = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).advance
         self._model = robot.model._replace(world=_world(g))
         self._y = neutral(robot)
         self._start = self._y.copy()
@@ -85,6 +100,8 @@ class Simulation:
             step=scenario.h_ns * 1e-9,
             integrator=scenario.integrator,
             seed=scenario.seed,
+            rtol=scenario.rtol,
+            atol=scenario.atol,
         )
         for name, start in scenario.start_bodies.items():
             put_body(sim.robot, sim._y, name, start)
@@ -291,6 +308,12 @@ class RunnableScenario(Scenario):
 def load(name: str) -> RunnableScenario:
     """The scenario in the YAML file `name`, or the one of that name that ships with the package."""
     return RunnableScenario(**vars(read_scenario(str(name))))
+
+
+def _tolerance(name: str, value: float) -> float:
+    if not (math.isfinite(value) and 0 < value < 1):
+        raise ScenarioError(f"{name} {value} must lie between 0 and 1: 1e-10 is usual.")
+    return float(value)
 
 
 def _world(gravity: np.ndarray) -> np.ndarray:

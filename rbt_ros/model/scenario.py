@@ -16,7 +16,7 @@ from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", *TORQUE_FREE)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -32,6 +32,8 @@ class Scenario:
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
+    rtol: float = 1e-10  # of dop853_adaptive
+    atol: float = 1e-12
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput, ...] = ()
@@ -69,6 +71,7 @@ def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
 def _scenario(doc: Item, name: str, text: str) -> Scenario:
     doc.mapping(
         *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
+        *("rtol", "atol"),
         *("outputs", "mode", "clock_start"),
     )
     if doc["rbt"].value != 1:
@@ -81,6 +84,11 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
         given["integrator"] = _integrator(doc, robot)
+    for key in ("rtol", "atol"):
+        if key in doc:
+            given[key] = doc[key].number()
+            if not 0 < given[key] < 1:  # type: ignore[operator]
+                raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
     if "start" in doc:
