@@ -10,7 +10,7 @@ from trees import EPS, body_row, chain, model_of, no_input
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Event, solve
 from rbt_ros.core.kinematics import com_state, kinematics
-from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays
+from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays, table
 from rbt_ros.core.types import Input, JointKind
 from rbt_ros.core.vec import qmul, turn_quat
 from rbt_ros.core.work import model_size, workspace
@@ -143,3 +143,16 @@ def test_free_top_is_as_exact_as_a_good_integrator_makes_it(name, rtol):
             np.abs(attitude - exact["q"]).max(), np.abs(end[7:10] - exact["omega_body"]).max() / np.abs(w).max()
         )
         assert error <= 10 * bound
+
+
+def test_a_table_of_jumps_is_met_exactly_by_the_adaptive_method_too():
+    """Held values at knots that no decimal meets exactly: impulses add up to round-off, whatever the steps."""
+    model = model_of([(-1, JointKind.PRISMATIC)], [body_row(1.0, (0, 0, 0), (1, 1, 1))])
+    knots = np.cumsum(np.random.default_rng(3).integers(10_000_000, 70_000_000, 40))
+    values = np.random.default_rng(4).uniform(-1, 1, 40)
+    rows, data = signal_arrays([(table(knots.tolist(), values.tolist(), t.HOLD), 0, 0, FOR_EVER, 0)])
+    input = Input(np.zeros(1), np.zeros((0, t.LOAD_COLUMNS)), rows, data)
+    end = int(knots[-1]) + 13_000_000
+    solution = solve(model, np.zeros(2), input, end)
+    pieces = np.diff(np.concatenate([[0], knots, [end]])) / 1e9
+    assert solution.y[-1, 1] == pytest.approx(pieces @ np.concatenate([values[:1], values]), abs=1000 * EPS)
