@@ -72,6 +72,7 @@ class Timeline:
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
         self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` is not known to hold
 
     def plan(self, planned: PlannedInput) -> None:
@@ -125,14 +126,10 @@ class Timeline:
         rows = [value for value in acting if isinstance(value, tuple)]
         efforts = sum((value for value in acting if not isinstance(value, tuple)), start=self._efforts)
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS))
+        self.acts = bool(rows) or bool(np.any(efforts))
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
-
-    @property
-    def acts(self) -> bool:
-        """Whether anything acts now."""
-        return self.current.load.shape[0] > 0 or bool(self.current.tau.any())
 
     def _refuse(self) -> None:
         if self._refusal:
