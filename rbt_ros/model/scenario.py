@@ -12,6 +12,7 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.paths import share
 
@@ -271,7 +272,7 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
 
 
 def _input(item: Item, robot: Robot) -> PlannedInput:
-    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to")
+    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
         raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
@@ -280,11 +281,33 @@ def _input(item: Item, robot: Robot) -> PlannedInput:
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, from_ns, to_ns)
+    return PlannedInput(what, _signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
+
+
+def _signal(item: Item) -> Signal:
+    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
+    item.mapping("sines", "polynomial", "table")
+    if len(item.value) != 1:
+        raise item.error("give one of sines, polynomial, table.")
+    if "polynomial" in item:
+        return _placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
+    if "table" in item:
+        given = item["table"].mapping("times", "values", "between")
+        times = [time.number("time") for time in given["times"].entries()]
+        values = [value.number() for value in given["values"].entries()]
+        return _placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
+    given = item["sines"].mapping("offset", "terms")
+    terms = []
+    for term in given["terms"].entries():
+        parts = term.entries()
+        if len(parts) != 3:
+            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
+        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
+    return _placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
 
 
 def _effort(item: Item, robot: Robot) -> Effort:
-    item.mapping("hinge", "effort", "from", "to")
+    item.mapping("hinge", "effort", "from", "to", "signal")
     hinge = item["hinge"].text()
     kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
     dimensions = freedom_dimensions(kind) or ("angle",) * 3
@@ -292,7 +315,7 @@ def _effort(item: Item, robot: Robot) -> Effort:
 
 
 def _wrench(item: Item, robot: Robot) -> Wrench:
-    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
+    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
     given: dict[str, object] = {}
