@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def main() -> None:
     arguments, rest = parser.parse_known_args()
     if rest and arguments.verb not in ("node", "setup-ros"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
         sys.exit(arguments.run(arguments, rest))
     except RbtError as err:

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ METHODS = {
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
+ENERGY_ALARM = 1e-2  # relative drift of the energy at which `run` warns
 FIXED_STEP = ("semi_implicit", "rk4", "dop853")
 FAILURES = {
     t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
@@ -284,16 +286,29 @@ class Simulation:
         stride = 1 if every is None else max(1, round(every * 1e9 / self.h_ns))
         if end < self.tick:
             raise ScenarioError(f"until {until} s lies before now, {self.t_ns * 1e-9:g} s; reset() goes back to 0 s.")
-        samples = [self.sample()]
+        samples, alarmed = [self.sample()], False
         start = self.tick
         while self.tick < end:
             if controller is not None:
                 controller(self)
             self.advance(min(stride, end - self.tick))
             samples.append(self.sample())
+            alarmed = alarmed or self._alarm(samples[-1])
             if progress is not None:
                 progress((self.tick - start) / (end - start))
         return Result(self.robot, samples)
+
+    def _alarm(self, sample: Sample) -> bool:
+        """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
+        drift = sample.conservation.energy
+        loud = abs(drift) > ENERGY_ALARM
+        if loud:
+            warnings.warn(
+                f"t = {sample.t:g} s: the energy has drifted by {drift:.2g} of the kinetic energy since "
+                f"{sample.conservation.since_ns * 1e-9:g} s; a smaller step or a higher order (dop853) helps.",
+                stacklevel=3,
+            )
+        return loud
 
 
 class _Kept:
