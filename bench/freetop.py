@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from rbt_ros.core.freetop import checked_inertia, fill_states, free_rotation, free_top
-from rbt_ros.core.jit import kernel
-from rbt_ros.core.splitting import splitting_step
+from rbt_ros.core.jit import kernel, routine
+from rbt_ros.core.splitting import splitting_steps
 from rbt_ros.core.vec import add, cross, qmul, scale
 
 R1 = json.loads((Path(__file__).parents[1] / "test" / "reference" / "r1_free_top.json").read_text())
@@ -51,15 +51,12 @@ def rk4_step(I, q, w, h):
     return (n * q[0], n * q[1], n * q[2], n * q[3]), w
 
 
-@kernel
 def run_splitting(I, q, w, h, n):
     """n steps."""
-    for _ in range(n):
-        q, w = splitting_step(I, q, w, h)
-    return q, w
+    return splitting_steps((*I, 0.0, 0.0, 0.0), q, w, h, n)
 
 
-@kernel
+@routine
 def run_rk4(I, q, w, h, n):
     """n steps."""
     for _ in range(n):

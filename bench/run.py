@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import Group, Row, machine
 
 RESULTS = Path(__file__).with_name("results.json")
-MODULES = ("node_loop",)  # each has GROUPS
+MODULES = ("engine", "node_loop")  # each has GROUPS
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbt_ros.core import integrate
+from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind, State
@@ -17,9 +17,22 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, 
 from rbt_ros.model.inputs import Effort, Latched, Timeline, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
 
-METHODS = {"semi_implicit": integrate.SEMI_IMPLICIT, "rk4": integrate.RK4, "dop853": integrate.DOP853}
+METHODS = {
+    "semi_implicit": integrate.SEMI_IMPLICIT,
+    "rk4": integrate.RK4,
+    "dop853": integrate.DOP853,
+    "exact": torque_free.EXACT,
+    "splitting": torque_free.SPLITTING,
+}
+FAILURES = {
+    t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
+    "inputs.",
+    t.TURNED_TOO_FAR: "hinge '{}' has turned by 1e12 rad, up to which the exact motion is right to round-off; the last "
+    "good state is kept. Is omega in rad/s?",
+}
 
 
 class Simulation:
@@ -41,6 +54,8 @@ class Simulation:
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`."""
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
+        if text := obstacle(integrator, robot):
+            raise ScenarioError(text)
         h_ns = round(step * 1e9) if math.isfinite(step) else 0
         if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
             raise ScenarioError(f"step {step} s must be a positive whole number of nanoseconds.")
@@ -53,11 +68,12 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
+        self._advance = torque_free.Flight().advance if integrator in TORQUE_FREE else integrate.advance
         self._model = robot.model._replace(world=_world(g))
         self._y = neutral(robot)
         self._start = self._y.copy()
         self._work = workspace(self._model)
-        self._inputs = Timeline(robot, h_ns)
+        self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, g)
 
     @classmethod
@@ -163,7 +179,7 @@ class Simulation:
             if self.tick >= inputs.current_end:
                 inputs.renew(self.tick)
             n = min(end, inputs.current_end) - self.tick
-            status = integrate.advance(
+            status = self._advance(
                 self._model, self._y, inputs.current, self.t_ns, self.h_ns, n, self._method, self._work
             )
             self.tick += status.tick
@@ -171,15 +187,13 @@ class Simulation:
                 self._kept.forget()
             if status.code != t.OK:
                 hinge, tick = self.robot.hinges[status.body].name, self.tick + 1
-                raise SolveError(
-                    f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: non-finite state at hinge '{hinge}'; the last "
-                    "good state is kept. Try a smaller step, or look at the inputs."
-                )
+                when = f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s"
+                raise SolveError(f"{when}: {FAILURES[status.code].format(hinge)}")
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
         now = (self.t_ns, self.h_ns, 0, self._method)
-        integrate.advance(self._model, self._y, self._inputs.current, *now, self._work)
+        self._advance(self._model, self._y, self._inputs.current, *now, self._work)
         self.sample()
 
     def sample(self) -> Sample:

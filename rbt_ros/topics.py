@@ -125,10 +125,10 @@ def hinge_transforms(robot: Robot, i: int, sample: Sample) -> list[tuple[str, st
     """(parent, child, q, p) of every frame that hinge i moves: the massless ones between its single axes, its body."""
     hinge = robot.hinges[i]
     if len(hinge.single_axes) < 2:
-        q, p = sample.pose[i, :4], sample.pose[i, 4:]
+        q_PB, p_PB = sample.pose[i, :4], sample.pose[i, 4:]
         if hinge.parent != WORLD:
-            q, p = seen_from(sample.pose[robot.body_index(hinge.parent)], q, p)
-        return [(hinge.parent, hinge.child, tuple(q.tolist()), tuple(p.tolist()))]
+            q_PB, p_PB = seen_from(sample.pose[robot.body_index(hinge.parent)], q_PB, p_PB)
+        return [(hinge.parent, hinge.child, tuple(q_PB.tolist()), tuple(p_PB.tolist()))]
     transforms = []
     parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
     first = robot.model.tree[i, Q]

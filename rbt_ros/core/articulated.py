@@ -13,7 +13,7 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world
+from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world, unfold
 from rbt_ros.core.newton_euler import newton_euler
 from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
@@ -233,8 +233,9 @@ def answer(model, i, work, vdot):
 def set_out(model, q, v, work):
     """Outward: motion at v̇ = 0, own inertia and bias of every body."""
     start_at_the_world(model, work)
+    unfold(model, q, work)
     for i in range(model.tree.shape[0]):
-        R_WB, r = settle(model, i, q, work)
+        R_WB, r = settle(model, i, work)
         w, wdot, a = move(model, i, v, R_WB, r, work)
         m, (c, I_W) = model.body[i, MASS], inertia_in_world(model, i, R_WB)
         weigh(i, m, c, I_W, work)

@@ -8,7 +8,7 @@ Use as `dd.mul(a, b)`. Sources: Dekker (1971), Numer. Math. 18, 224; Knuth, TAOC
 import math
 from fractions import Fraction
 
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.jit import kernel, routine
 
 SPLITTER = 134217729.0  # 2^27 + 1: cuts 53 bits in two halves whose products are exact
 EPS = 2.0**-104  # relative error that one operation stays below
@@ -124,7 +124,7 @@ def square(a):
     return mul(a, a)
 
 
-@kernel
+@routine
 def div(a, b):
     """a / b: two digits of long division, and a third for rounding."""
     x = a[0] / b[0]
@@ -135,7 +135,7 @@ def div(a, b):
     return add(q, (r[0] / b[0], 0.0))
 
 
-@kernel
+@routine
 def sqrt(a):
     """√a, a >= 0: one Newton step from the double root."""
     if a[0] <= 0.0:
@@ -148,7 +148,7 @@ def sqrt(a):
     return add(q, (r[0] / (2.0 * x), 0.0))
 
 
-@kernel
+@routine
 def cos_sin(a):
     """(cos a, sin a): reduction to [-pi/4, pi/4] by pi/2 in three doubles, Taylor series. Error 1e-32 (1 + |a|)."""
     k = math.floor(a[0] * TWO_OVER_PI + 0.5)
@@ -171,7 +171,7 @@ def cos_sin(a):
     return s, neg(c)
 
 
-@kernel
+@routine
 def atan_ratio(e):
     """atan(√e)/√e, e >= 0, = R_C(1, 1 + e) of Carlson: 1 - e/3 + e²/5 ..."""
     f = ONE
@@ -241,7 +241,7 @@ def turn_back(R, a):
     )
 
 
-@kernel
+@routine
 def qmul(a, b):
     """Hamilton product a b: q_AC = q_AB q_BC."""
     w, x, y, z = a
@@ -260,9 +260,28 @@ def qconj(a):
     return (a[0], neg(a[1]), neg(a[2]), neg(a[3]))
 
 
-@kernel
+@routine
 def qunit(a):
     """a / |a|."""
     n2 = add(add(square(a[0]), square(a[1])), add(square(a[2]), square(a[3])))
     s = div(ONE, sqrt(n2))
     return (mul(s, a[0]), mul(s, a[1]), mul(s, a[2]), mul(s, a[3]))
+
+
+@kernel
+def quat_of_columns(x, y, z):
+    """q_AB of the rotation matrix R_AB with the columns x, y, z: that column of 4 q qᵀ whose diagonal is largest."""
+    ww = add(add(ONE, x[0]), add(y[1], z[2]))
+    xx = sub(add(ONE, x[0]), add(y[1], z[2]))
+    yy = sub(add(ONE, y[1]), add(x[0], z[2]))
+    zz = sub(add(ONE, z[2]), add(x[0], y[1]))
+    wx, wy, wz = sub(y[2], z[1]), sub(z[0], x[2]), sub(x[1], y[0])
+    xy, xz, yz = add(x[1], y[0]), add(x[2], z[0]), add(y[2], z[1])
+    largest = max(max(ww[0], xx[0]), max(yy[0], zz[0]))
+    if ww[0] == largest:
+        return qunit((ww, wx, wy, wz))
+    if xx[0] == largest:
+        return qunit((wx, xx, xy, xz))
+    if yy[0] == largest:
+        return qunit((wy, xy, yy, yz))
+    return qunit((wz, xz, yz, zz))

@@ -1,7 +1,7 @@
 """The equations of motion of a tree under its inputs: q̇, v̇."""
 
 from rbt_ros.core.articulated import set_out, solve_tree
-from rbt_ros.core.forces import attraction, efforts, loads
+from rbt_ros.core.forces import attraction, efforts, input_power, loads
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import rates
 from rbt_ros.core.types import KIND, NQ, Q
@@ -16,7 +16,10 @@ def coordinates(model):
 
 @kernel
 def derivative(model, y, input, t_ns, s, work, ydot):
-    """Fill ydot = [q̇, v̇] at y = [q, v], s [s] after t_ns: forward dynamics under `input`."""
+    """Fill ydot = [q̇, v̇] at y = [q, v], s [s] after t_ns: forward dynamics under `input`.
+
+    If y has one element more, it is the work of the inputs [J], and the last of ydot their power.
+    """
     nq, nv = coordinates(model), model.freedom.shape[0]
     q, v, vdot = y[:nq], y[nq : nq + nv], ydot[nq : nq + nv]
     rates(model, q, v, ydot)
@@ -24,4 +27,6 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     efforts(model, q, v, input, t_ns, s, work)
     attraction(model, work)
     loads(model, input, t_ns, s, work)
+    if y.shape[0] > nq + nv:
+        ydot[nq + nv] = input_power(model, v, input, t_ns, s, work)
     solve_tree(model, work, vdot)

@@ -4,10 +4,8 @@ Carlson's R_F and R_J by duplication (Carlson, Numer. Algorithms 10 (1995) 13; D
 Landen transformation (DLMF 22.7(i)). The modulus comes as m = k² and mc = 1 - m, both to full relative precision.
 """
 
-import numpy as np
-
 from rbt_ros.core import dd
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.jit import kernel, routine
 
 # deviations from the mean below this: the first terms left out of the series are of degree 8, (1e-4)^8 = 1e-32
 NEAR = 1e-4
@@ -27,7 +25,7 @@ def far(a, x):
     return abs(a[0] - x[0]) > NEAR * a[0]
 
 
-@kernel
+@routine
 def carlson_rf(x, y, z):
     """R_F(x, y, z) = ½ ∫ dt / √((t+x)(t+y)(t+z)) over t > 0. At most one argument is zero."""
     a = dd.div(dd.add(dd.add(x, y), z), (3.0, 0.0))
@@ -49,7 +47,7 @@ def carlson_rf(x, y, z):
     return dd.div(dd.add(dd.ONE, s), dd.sqrt(a))
 
 
-@kernel
+@routine
 def carlson_rj(x, y, z, p):
     """R_J(x, y, z, p) = 3/2 ∫ dt / ((t+p) √((t+x)(t+y)(t+z))) over t > 0, for p >= x, y, z. At most one is zero."""
     delta = dd.mul(dd.mul(dd.sub(p, x), dd.sub(p, y)), dd.sub(p, z))
@@ -84,29 +82,29 @@ def carlson_rj(x, y, z, p):
     return dd.add(dd.scaled(last, f), dd.times(total, 6.0))
 
 
-@kernel
-def landen_chain(m, mc):
-    """(chain, K): moduli k1 and 1 - k1 of each descending step, k1 = (1 - k')/(1 + k'), and the quarter period K(m).
+@routine
+def landen_chain(m, mc, chain):
+    """The quarter period K(m) = π/2 Π (1 + k1), DLMF 19.8(ii). Fills chain (LEVELS, 4): the moduli k1 and 1 - k1.
 
-    A row is [k1, 1 - k1] as two double-doubles; after the last row all is zero (k1 below 1e-33: sn is sin).
-    K = π/2 Π (1 + k1), DLMF 19.8(ii).
+    A row per descending step, k1 = (1 - k')/(1 + k'), is [k1, 1 - k1] as two double-doubles; the row after the last
+    starts with zero (k1 below 1e-33: sn is sin).
     """
-    chain = np.zeros((LEVELS, 4))
     kc, K = dd.sqrt(mc), dd.HALF_PI
     for i in range(LEVELS):
         w = dd.add(dd.ONE, kc)
         k1 = dd.div(m, dd.square(w))
         if k1[0] < 1e-33:
+            chain[i, 0] = 0.0
             break
         k1c = dd.div(dd.scaled(kc, 2.0), w)
         chain[i, 0], chain[i, 1], chain[i, 2], chain[i, 3] = k1[0], k1[1], k1c[0], k1c[1]
         K = dd.mul(K, dd.add(dd.ONE, k1))
         m = dd.square(k1)
         kc = dd.sqrt(dd.mul(k1c, dd.add(dd.ONE, k1)))
-    return chain, K
+    return K
 
 
-@kernel
+@routine
 def sn_cn_dn(u, chain, K):
     """sn, cn, dn of |u| <= K. Only positive terms are added: cn and dn keep relative precision however small k' is."""
     c, s = dd.cos_sin(dd.div(dd.mul(dd.HALF_PI, u), K))

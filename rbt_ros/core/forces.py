@@ -3,6 +3,7 @@
 import math
 
 from rbt_ros.core.jit import kernel
+from rbt_ros.core.joints import slides
 from rbt_ros.core.signals import signal_value
 from rbt_ros.core.types import (
     ATTRACTION,
@@ -23,6 +24,7 @@ from rbt_ros.core.types import (
     LOAD_SIGNAL,
     MASS,
     NV,
+    PARENT,
     REST,
     STIFFNESS,
     WORLD_AXES,
@@ -48,7 +50,7 @@ from rbt_ros.core.vec import (
     turn,
     vec3,
 )
-from rbt_ros.core.work import EFFORT, FORCE, MOMENT, POS, ROT
+from rbt_ros.core.work import ARM, AXIS_W, EFFORT, FORCE, MOMENT, POS, ROT, SPIN
 
 
 # -------------------------------------------------------------------------------------------------- freedoms
@@ -208,3 +210,38 @@ def loads(model, input, t_ns, s, work):
         i = int(input.load[k, LOAD_BODY])
         n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
         take_off(i, work, n, f)
+
+
+# -------------------------------------------------------------------------------------------------- work of inputs
+@kernel
+def input_power(model, v, input, t_ns, s, work):
+    """Power [W] of efforts, friction and loads: all that changes kinetic plus potential energy."""
+    power = 0.0
+    for j in range(model.freedom.shape[0]):
+        power += (input.tau[j] + friction(model, j, v[j])) * v[j]
+    for k in range(input.signal.shape[0]):
+        j = input.signal[k, DRIVES]
+        if j >= 0:
+            power += signal_value(input, k, t_ns, s) * v[j]
+    for k in range(input.load.shape[0]):
+        i = int(input.load[k, LOAD_BODY])
+        n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
+        power += dot(n, row3(work.body, i + 1, SPIN)) + dot(f, origin_velocity(model, i, v, work))
+    return power
+
+
+@kernel
+def origin_velocity(model, i, v, work):
+    """v_WB of body i, world axes, from the rows of the outward pass: Σ w_WP × r + slides down to the world."""
+    total = (0.0, 0.0, 0.0)
+    b = i
+    while b >= 0:
+        p, kind, j = model.tree[b, PARENT], model.tree[b, KIND], model.tree[b, V]
+        if kind == JointKind.FREE:
+            return add(total, vec3(v, j + 3))
+        total = add(total, cross(row3(work.body, p + 1, SPIN), row3(work.body, b + 1, ARM)))
+        for k in range(NV[kind]):
+            if slides(kind, k):
+                total = add(total, scale(v[j + k], row3(work.freedom, j + k, AXIS_W)))
+        b = p
+    return total

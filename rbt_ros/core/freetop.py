@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core import dd
-from rbt_ros.core.elliptic import carlson_rf, carlson_rj, landen_chain, sn_cn_dn
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.elliptic import LEVELS, carlson_rf, carlson_rj, landen_chain, sn_cn_dn
+from rbt_ros.core.jit import kernel, routine
 from rbt_ros.errors import ModelError, SolveError
 
 STEADY, CIRCLING, SEPARATRIX = 0, 1, 2  # FreeTop.regime: ω constant; ω periodic; ω on the curve between both kinds
@@ -74,7 +74,7 @@ def column_turn(c, s, x, y):
     )
 
 
-@kernel
+@routine
 def principal_axes(I):
     """(moments, columns of R_BP) of the tensor I = xx yy zz xy xz yz in double-double, right-handed, not sorted.
 
@@ -103,7 +103,7 @@ def principal_axes(I):
     return (xx, yy, zz), (ex, ey, ez)
 
 
-@kernel
+@routine
 def theta(s, c, d, kappa, nc):
     """Θ = κ s³ R_J(c², d², 1, 1 - n s²)/6, κ² = -n (1 - n)(k² - n), at s = sn u: Legendre's Π(n) - F as an angle."""
     c2, s2 = dd.square(c), dd.square(s)
@@ -111,7 +111,7 @@ def theta(s, c, d, kappa, nc):
     return dd.div(dd.mul(dd.mul(kappa, dd.mul(s, s2)), rj), (6.0, 0.0))
 
 
-@kernel
+@routine
 def phase(regime, s, c, d, kappa, nc):
     """Φ(u) = 2 Θ(u) + α(u), α the angle of (I_a ω_a, S I_b ω_b) in its plane; separatrix: α - atan(√-n tanh u)."""
     alpha = dd.atan2(dd.mul(dd.sqrt(nc), s), c)
@@ -155,17 +155,20 @@ def is_steady(I, w):
 
 
 @kernel
-def steady_top(unit, q0, w0, R_BP):
+def steady_top(unit, q0, w0, R_BP, chain):
     """The constants of a motion whose ω does not change."""
     z, zzz = dd.ZERO, (dd.ZERO, dd.ZERO, dd.ZERO)
     first = (dd.ONE, dd.ZERO, dd.ZERO, dd.ZERO)
     rate = dd.sqrt(dd.dot3(w0, w0))
-    return FreeTop(STEADY, unit, q0, w0, R_BP, 1.0, zzz, zzz, z, z, z, rate, z, z, z, z, first, np.zeros((1, 4)))
+    return FreeTop(STEADY, unit, q0, w0, R_BP, 1.0, zzz, zzz, z, z, z, rate, z, z, z, z, first, chain)
 
 
-@kernel
-def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D):
-    """The constants of a motion that circles axis c or runs along the separatrix. I, w in P; D = |L² - 2 T I_b|."""
+@routine
+def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D, chain):
+    """The constants of a motion that circles axis c or runs along the separatrix. I, w in P; D = |L² - 2 T I_b|.
+
+    Fills chain where it circles.
+    """
     Ia, Ib, Ic = I
     wa, wb, wc = w
     ca, cb, ba = dd.absolute(dd.sub(Ic, Ia)), dd.absolute(dd.sub(Ic, Ib)), dd.absolute(dd.sub(Ib, Ia))
@@ -175,7 +178,7 @@ def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D):
     B2 = dd.add(dd.square(wb), dd.div(dd.mul(a, dd.square(wa)), b))
     C2 = dd.add(dd.square(wc), dd.div(dd.mul(c, dd.square(wb)), dd.mul(Ic, ca)))
     if A2[0] < SMALL or (regime == SEPARATRIX and dd.square(wa)[0] < SMALL):
-        return steady_top(unit, q0, w0, R_BP)
+        return steady_top(unit, q0, w0, R_BP, chain)
     A, B, C = dd.sqrt(A2), dd.scaled(dd.sqrt(B2), side), dd.sqrt(C2)
     p = dd.mul(C, dd.sqrt(dd.div(dd.mul(cb, ca), dd.mul(Ia, Ib))))
     # modulus k² = m and 1 - m = mc, characteristic n < 0 and 1 - n = nc
@@ -193,10 +196,10 @@ def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D):
     h_peak = (dd.div(dd.mul(Ia, A), L), dd.div(dd.mul(Ib, B), L), dd.div(dd.mul(Ic, C), L))
     if regime == SEPARATRIX:
         u0 = dd.mul(sn, carlson_rf(dd.square(cn), dd.square(cn), dd.ONE))
-        chain, K, per_flip, rate = np.zeros((1, 4)), dd.ZERO, dd.ZERO, dd.div(L, Ib)
+        K, per_flip, rate = dd.ZERO, dd.ZERO, dd.div(L, Ib)
     else:
         u0 = dd.mul(sn, carlson_rf(dd.square(cn), dd.square(dn), dd.ONE))
-        chain, K = landen_chain(m, mc)
+        K = landen_chain(m, mc, chain)
         per_flip = dd.add(dd.scaled(theta(dd.ONE, dd.ZERO, dd.sqrt(mc), kappa, nc), 4.0), dd.PI)
         rate = dd.div(L, Ia)
     w_peak = (A, B, C)
@@ -205,9 +208,9 @@ def moving_top(unit, q0, w0, R_BP, regime, side, I, w, D):
     )
 
 
-@kernel
-def free_top(I, q, w):
-    """The constants of the torque-free motion from q_WB, w_WB_B at t = 0. I: xx yy zz xy xz yz, positive definite."""
+@routine
+def motion_constants(I, q, w, chain):
+    """`free_top`, compiled: fills chain (LEVELS, 4) and keeps it in the result. I: positive definite, q any length."""
     # powers of two out: the motion does not depend on the scale of I, and that of ω is that of 1/t
     unit = power_of_two(max(abs(w[0]), max(abs(w[1]), abs(w[2]))))
     f = 1.0 / power_of_two(I[0] + I[1] + I[2])
@@ -238,8 +241,13 @@ def free_top(I, q, w):
     w_P = (dd.scaled(v[a], to_a), dd.scaled(v[b], to_b), dd.scaled(v[c], to_c))
     I_P = (M[a], M[b], M[c])
     if is_steady(I_P, w_P):
-        return steady_top(unit, q0, w0, R_BP)
-    return moving_top(unit, q0, w0, R_BP, regime, side, I_P, w_P, dd.absolute(D))
+        return steady_top(unit, q0, w0, R_BP, chain)
+    return moving_top(unit, q0, w0, R_BP, regime, side, I_P, w_P, dd.absolute(D), chain)
+
+
+def free_top(I, q, w):
+    """The constants of the torque-free motion from q_WB, w_WB_B [rad/s] at t = 0. I: xx yy zz xy xz yz [kg·m²]."""
+    return motion_constants(I, q, w, np.zeros((LEVELS, 4)))
 
 
 @kernel
@@ -286,7 +294,7 @@ def state_in_double_double(top, t):
     return dd.qmul(top.q0, (turn[0], x[0], x[1], x[2])), dd.turn(top.R_BP, w_P)
 
 
-@kernel
+@routine
 def rounded_state(top, t):
     """(q_WB, w_WB_B) at t, a double-double in seconds, each element rounded once."""
     q, w = state_in_double_double(top, dd.scaled(t, top.unit))
@@ -294,19 +302,20 @@ def rounded_state(top, t):
     return (q[0][0], q[1][0], q[2][0], q[3][0]), (w[0][0] * top.unit, w[1][0] * top.unit, w[2][0] * top.unit)
 
 
-@kernel
+@routine
 def state_at(top, t):
     """(q_WB, w_WB_B [rad/s]) at t [s]."""
     return rounded_state(top, dd.of(t))
 
 
-@kernel
+@routine
 def state_at_ns(top, t_ns):
-    """(q_WB, w_WB_B [rad/s]) at t_ns whole nanoseconds (below 2^53), without rounding of t."""
-    return rounded_state(top, dd.div(dd.of(float(t_ns)), dd.of(1e9)))
+    """(q_WB, w_WB_B [rad/s]) at t_ns whole nanoseconds (below 2^62: 146 years), without rounding of t."""
+    hi = float(t_ns)
+    return rounded_state(top, dd.div((hi, float(t_ns - int(hi))), dd.of(1e9)))
 
 
-@kernel
+@routine
 def fill_states(top, t, q, w):
     """Fill q (n, 4) and w (n, 3) at the times t (n,) [s]."""
     for i in range(t.shape[0]):
@@ -315,6 +324,11 @@ def fill_states(top, t, q, w):
             q[i, k] = a[k]
         for k in range(3):
             w[i, k] = b[k]
+
+
+def fastest_rate(top):
+    """The larger rate [rad/s] of the two phases of a motion: it may go on until LARGEST_ANGLE."""
+    return max(top.rate[0], top.p[0]) * top.unit
 
 
 def free_rotation(inertia, q0, omega0, t):
@@ -333,7 +347,7 @@ def free_rotation(inertia, q0, omega0, t):
     # a power of two: the square of no element under- or overflows
     q0 = q0 / 2.0 ** math.frexp(float(np.abs(q0).max()))[1]
     top = free_top(I, tuple(map(float, q0)), tuple(map(float, omega0)))
-    angle = max(top.rate[0], top.p[0]) * top.unit * float(np.abs(times).max(initial=0.0))
+    angle = fastest_rate(top) * float(np.abs(times).max(initial=0.0))
     if angle > LARGEST_ANGLE:
         raise SolveError(
             f"the phases of this motion reach {angle:.3g} rad at the largest t; they are exact up to "

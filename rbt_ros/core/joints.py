@@ -36,12 +36,12 @@ from rbt_ros.core.vec import (
 
 
 @kernel
-def hinge_frame(model, i, q_WP):
-    """q_WJ of hinge i."""
+def mounted(model, i, q_JB):
+    """q_PB from q_JB: the hinge's frame J may be turned in P."""
     q_PJ = row4(model.body, i, TURN)
-    if q_PJ[0] == 1.0:  # most hinges are not turned
-        return q_WP
-    return qmul(q_WP, q_PJ)
+    if q_PJ[0] == 1.0:  # most are not
+        return q_JB
+    return qmul(q_PJ, q_JB)
 
 
 @kernel
@@ -54,32 +54,30 @@ def axis_in_parent(model, i, k):
 
 
 @kernel
-def place(model, i, q, q_WP, R_WP):
-    """q_WB and p_PB in world axes: where hinge i puts its body."""
+def place(model, i, q):
+    """q_PB, and p_PB in P: where hinge i puts its body in the parent's frame."""
     kind, k = model.tree[i, KIND], model.tree[i, Q]
+    p_PJ, axis = row3(model.body, i, POINT), row3(model.body, i, AXIS)
+    if kind == JointKind.REVOLUTE:
+        return mounted(model, i, turn_quat(axis, q[k])), p_PJ
+    if kind == JointKind.SPHERICAL:
+        return mounted(model, i, quat(q, k)), p_PJ
     if kind == JointKind.FREE:
         return quat(q, k), vec3(q, k + 4)
-    q_WJ = hinge_frame(model, i, q_WP)
-    p_PJ, axis = row3(model.body, i, POINT), row3(model.body, i, AXIS)
-    r = turn(R_WP, p_PJ)
-    if kind == JointKind.REVOLUTE:
-        return qmul(q_WJ, turn_quat(axis, q[k])), r
-    if kind == JointKind.SPHERICAL:
-        return qmul(q_WJ, quat(q, k)), r
     if kind == JointKind.PRISMATIC:
-        return q_WJ, turn(R_WP, add(p_PJ, scale(q[k], axis_in_parent(model, i, AXIS))))
+        return row4(model.body, i, TURN), add(p_PJ, scale(q[k], axis_in_parent(model, i, AXIS)))
     if kind == JointKind.CYLINDRICAL:
         slide = scale(q[k + 1], axis_in_parent(model, i, AXIS))
-        return qmul(q_WJ, turn_quat(axis, q[k])), turn(R_WP, add(p_PJ, slide))
+        return mounted(model, i, turn_quat(axis, q[k])), add(p_PJ, slide)
     if kind == JointKind.UNIVERSAL:
         axis2 = row3(model.body, i, AXIS2)
-        return qmul(q_WJ, qmul(turn_quat(axis, q[k]), turn_quat(axis2, q[k + 1]))), r
+        return mounted(model, i, qmul(turn_quat(axis, q[k]), turn_quat(axis2, q[k + 1]))), p_PJ
     if kind == JointKind.PLANAR:
         x = axis_in_parent(model, i, AXIS2)
         y = cross(axis_in_parent(model, i, AXIS), x)
         slide = add(scale(q[k], x), scale(q[k + 1], y))
-        return qmul(q_WJ, turn_quat(axis, q[k + 2])), turn(R_WP, add(p_PJ, slide))
-    return q_WJ, r
+        return mounted(model, i, turn_quat(axis, q[k + 2])), add(p_PJ, slide)
+    return row4(model.body, i, TURN), p_PJ
 
 
 @kernel

@@ -16,6 +16,7 @@ from rbt_ros.core.vec import (
     put3,
     put4,
     put9,
+    qmul,
     rotation,
     row3,
     row4,
@@ -50,11 +51,24 @@ def start_at_the_world(model, work):
 
 
 @kernel
-def settle(model, i, q, work):
-    """Fill the pose, the arm and the axes of row i + 1 from the parent's row; R_WB and the arm r."""
+def unfold(model, q, work):
+    """Fill QUAT and ARM of every row with q_PB and p_PB in P.
+
+    A pass of its own, for no body waits for another here: the sines of many hinges overlap.
+    """
+    for i in range(model.tree.shape[0]):
+        q_PB, p_PB = place(model, i, q)
+        put4(work.body, i + 1, QUAT, q_PB)
+        put3(work.body, i + 1, ARM, p_PB)
+
+
+@kernel
+def settle(model, i, work):
+    """Fill the pose, the arm (now in world axes) and the axes of row i + 1, unfolded, from the parent's row."""
     p = model.tree[i, PARENT] + 1
     R_WP = row9(work.body, p, ROT)
-    q_WB, r = place(model, i, q, row4(work.body, p, QUAT), R_WP)
+    q_WB = qmul(row4(work.body, p, QUAT), row4(work.body, i + 1, QUAT))
+    r = turn(R_WP, row3(work.body, i + 1, ARM))
     R_WB = rotation(q_WB)
     axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
     put4(work.body, i + 1, QUAT, q_WB)
@@ -114,7 +128,8 @@ def kinematics(model, q, v, work, pose, twist):
         if p >= 0:
             q_WP, p_WP, w_WP, v_WP = row4(pose, p, 0), row3(pose, p, 4), row3(twist, p, 0), row3(twist, p, 3)
         R_WP = rotation(q_WP)
-        q_WB, r = place(model, i, q, q_WP, R_WP)
+        q_PB, p_PB = place(model, i, q)
+        q_WB, r = qmul(q_WP, q_PB), turn(R_WP, p_PB)
         R_WB = rotation(q_WB)
         axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
         w_WB, _, _, slide = relative_motion(model, i, v, R_WB, w_WP, work.freedom, AXIS_W)
@@ -129,8 +144,9 @@ def accelerations(model, q, v, vdot, work, accel):
     """Fill accel (n, 6) = [ẇ_WB, a_WB], world axes, of every body's origin."""
     g = vec3(model.world, GRAVITY)
     start_at_the_world(model, work)
+    unfold(model, q, work)
     for i in range(model.tree.shape[0]):
-        R_WB, r = settle(model, i, q, work)
+        R_WB, r = settle(model, i, work)
         move(model, i, v, R_WB, r, work)
         accelerate(model, i, vdot, work)
         put3(accel, i, 0, add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V)))
@@ -140,8 +156,9 @@ def accelerations(model, q, v, vdot, work, accel):
 @routine
 def point_jacobian(model, q, i, p_BQ_B, work, jacobian):
     """Fill jacobian (6, nv): [w_WB; v_WQ] = jacobian @ v, world axes, of the point Q of body i."""
+    unfold(model, q, work)
     for b in range(i + 1):
-        settle(model, b, q, work)
+        settle(model, b, work)
     p_WQ = add(row3(work.body, i + 1, POS), turn(row9(work.body, i + 1, ROT), p_BQ_B))
     jacobian[:, :] = 0.0
     # from body i down to the world: only its ancestors move it

@@ -5,7 +5,7 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 5, with classical accel
 
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, start_at_the_world
+from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, start_at_the_world, unfold
 from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sym_mul, turn_back
 from rbt_ros.core.work import (
@@ -37,8 +37,9 @@ def inverse_dynamics(model, q, v, vdot, work, tau):
     n = model.tree.shape[0]
     # outward: motion of every body, then the wrench it needs
     start_at_the_world(model, work)
+    unfold(model, q, work)
     for i in range(n):
-        R_WB, r = settle(model, i, q, work)
+        R_WB, r = settle(model, i, work)
         w, wdot, a = move(model, i, v, R_WB, r, work)
         accelerate(model, i, vdot, work)
         wdot, a = add(wdot, row3(work.body, i + 1, SPIN_DOT_V)), add(a, row3(work.body, i + 1, ACC_V))

@@ -14,7 +14,8 @@ rounding at its end does a random walk.
 import math
 
 from rbt_ros.core import dd
-from rbt_ros.core.jit import kernel
+from rbt_ros.core.freetop import principal_axes
+from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.vec import sincos
 
 # Blanes and Moan, S10 order 6: c, a, c, ..., a, c; symmetric, of which the first half is given
@@ -99,7 +100,7 @@ def own_order(x, b, c, flip):
     return (x[1], xa, x[0]) if c == 0 else (xa, x[1], x[0])
 
 
-@kernel
+@routine
 def splitting_step(I, q, w, h):
     """(q_WB, w_WB_B) after h [s] without torque, order 6. I: principal moments [kg·m²]; the body axes are principal."""
     # axes b, c, a: middle moment, the slower of the two turns, the faster; a reversed where that is left-handed
@@ -124,3 +125,47 @@ def splitting_step(I, q, w, h):
     x, y = own_order((p[1], p[2], p[3]), b, c, flip), own_order(k, b, c, flip)
     w0, w1, w2 = dd.div(y[0], dd.of(I[0])), dd.div(y[1], dd.of(I[1])), dd.div(y[2], dd.of(I[2]))
     return (p[0][0], x[0][0], x[1][0], x[2][0]), (w0[0], w1[0], w2[0])
+
+
+@routine
+def principal_steps(I, q, w, h, n):
+    """(q_WB, w_WB_B) after n splitting steps. I: principal moments."""
+    for _ in range(n):
+        q, w = splitting_step(I, q, w, h)
+    return q, w
+
+
+@routine
+def to_principal_axes(I, q, w):
+    """(moments, columns of R_BP, q_WP, w_WP_P) of a body with the tensor I = xx yy zz xy xz yz, from q_WB, w_WB_B."""
+    M, e = principal_axes(I)
+    q_WP = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), dd.quat_of_columns(e[0], e[1], e[2]))
+    w_P = dd.turn(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
+    return (
+        (M[0][0], M[1][0], M[2][0]),
+        e,
+        (q_WP[0][0], q_WP[1][0], q_WP[2][0], q_WP[3][0]),
+        (w_P[0][0], w_P[1][0], w_P[2][0]),
+    )
+
+
+@routine
+def to_body_axes(e, q, w):
+    """(q_WB, w_WB_B) from q_WP, w_WP_P and the columns e of R_BP."""
+    q_PB = dd.qconj(dd.quat_of_columns(e[0], e[1], e[2]))
+    q_WB = dd.qmul((dd.of(q[0]), dd.of(q[1]), dd.of(q[2]), dd.of(q[3])), q_PB)
+    w_B = dd.turn_back(e, (dd.of(w[0]), dd.of(w[1]), dd.of(w[2])))
+    return (q_WB[0][0], q_WB[1][0], q_WB[2][0], q_WB[3][0]), (w_B[0][0], w_B[1][0], w_B[2][0])
+
+
+@routine
+def splitting_steps(I, q, w, h, n):
+    """(q_WB, w_WB_B) after n steps of h [s] without torque, taken in principal axes P. I: xx yy zz xy xz yz.
+
+    The turns from B to P and back cost one rounding each, per call, and none if I is diagonal.
+    """
+    if I[3] == 0.0 and I[4] == 0.0 and I[5] == 0.0:
+        return principal_steps((I[0], I[1], I[2]), q, w, h, n)
+    M, e, q_WP, w_P = to_principal_axes(I, q, w)
+    q_WP, w_P = principal_steps(M, q_WP, w_P, h, n)
+    return to_body_axes(e, q_WP, w_P)

@@ -37,6 +37,7 @@ from rbt_ros.core.vec import (
     put3,
     put4,
     put9,
+    qmul,
     rotation,
     row3,
     row4,
@@ -80,7 +81,8 @@ def hinge_vectors(model, q, x):
         q_WP, R_WP, com_P = (1.0, 0.0, 0.0, 0.0), E, NONE
         if p >= 0:
             q_WP, R_WP, com_P = row4(x.quat, p, 0), row9(x.R, p, 0), row3(model.body, p, COM)
-        q_WB, arm = place(model, a, q, q_WP, R_WP)
+        q_PB, p_PB = place(model, a, q)
+        q_WB, arm = qmul(q_WP, q_PB), turn(R_WP, p_PB)
         R_WB = rotation(q_WB)
         put4(x.quat, a, 0, q_WB)
         put9(x.R, a, 0, R_WB)

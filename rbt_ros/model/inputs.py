@@ -6,7 +6,7 @@ import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.core.types import Input
-from rbt_ros.errors import MessageError, ModelError
+from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.robot import Robot
 
@@ -65,8 +65,9 @@ class _Timed(NamedTuple):
 class Timeline:
     """All inputs of a run by the ticks on which they act. `current` changes only at `current_end` and by commands."""
 
-    def __init__(self, robot: Robot, h_ns: int):
-        self._robot, self._h_ns = robot, h_ns
+    def __init__(self, robot: Robot, h_ns: int, refusal: str = ""):
+        """refusal: why no input may act at all, if so."""
+        self._robot, self._h_ns, self._refusal = robot, h_ns, refusal
         self._planned: list[_Timed] = []
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
@@ -75,6 +76,8 @@ class Timeline:
 
     def plan(self, planned: PlannedInput) -> None:
         """Add an input of the scenario."""
+        if self._refusal:
+            raise ScenarioError(self._refusal)
         first = round(planned.from_ns / self._h_ns)
         end = FOR_EVER if planned.to_ns is None else max(first + 1, round(planned.to_ns / self._h_ns))
         what = planned.what
@@ -84,6 +87,7 @@ class Timeline:
 
     def command(self, command: WrenchCommand, tick: int) -> Latched:
         """Take a wrench from outside in place of the last one on that body; MessageError when it is refused."""
+        self._refuse()
         wrench = command.wrench
         try:
             row = self._row(wrench)
@@ -96,6 +100,7 @@ class Timeline:
 
     def set_effort(self, effort: Effort) -> None:
         """Let a hinge feel this effort from now on."""
+        self._refuse()
         spread = self._spread(effort)
         i = self._robot.hinge_index(effort.hinge)
         _, at = coordinate_slices(self._robot, i)
@@ -128,6 +133,10 @@ class Timeline:
     def acts(self) -> bool:
         """Whether anything acts now."""
         return self.current.load.shape[0] > 0 or bool(self.current.tau.any())
+
+    def _refuse(self) -> None:
+        if self._refusal:
+            raise MessageError(self._refusal)
 
     def _row(self, wrench: Wrench) -> tuple[float, ...]:
         i = self._robot.body_index(wrench.body)

@@ -12,11 +12,12 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853")
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *TORQUE_FREE)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -80,7 +81,7 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     if "step" in doc:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
-        given["integrator"] = doc["integrator"].choice(*INTEGRATORS)
+        given["integrator"] = _integrator(doc, robot)
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
     if "start" in doc:
@@ -102,6 +103,16 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
     return Scenario(robot, name=path.stem, text=text, **given)  # type: ignore[arg-type]
+
+
+def _integrator(doc: Item, robot: Robot) -> str:
+    """The integrator of the document, checked against its robot and inputs."""
+    integrator = doc["integrator"].choice(*INTEGRATORS)
+    if text := obstacle(integrator, robot):
+        raise doc["integrator"].error(text)
+    if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
+        raise doc["inputs"].error(text)
+    return integrator
 
 
 def _positive_time(item: Item) -> int:

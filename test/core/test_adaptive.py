@@ -119,3 +119,27 @@ def test_failures_are_told_apart():
     assert solve(model, y, no_input(model), 1_000_000).code == t.NON_FINITE
     y = np.array([1.0, 1.0, 0.0, 0.0])
     assert solve(model, y, no_input(model), 1_000_000_000, max_steps=3).code == t.TOO_MANY_STEPS
+
+
+R1 = json.loads((REFERENCE / "r1_free_top.json").read_text())
+REACHED = R1["what a good double-precision integrator reaches (max of |dq|, |domega|/max|omega0| at t=1,10,100,1000)"]
+
+
+@pytest.mark.parametrize("name", ["cubesat_H1_E20", "cubesat_max_axis_side", "symmetric_disc_exact"])
+@pytest.mark.parametrize("rtol", [1e-9, 1e-12])
+def test_free_top_is_as_exact_as_a_good_integrator_makes_it(name, rtol):
+    """Within 10 times of the reference's table at 1, 10, 100 s, atol = rtol / 1000 (measured: within 2)."""
+    case = R1["cases"][name]
+    model = model_of([(-1, JointKind.FREE)], [body_row(1.0, (0, 0, 0), case["inertia_diag"])])
+    w = np.array(case["omega0_body"], dtype=float)
+    y = np.concatenate([[1.0], np.zeros(6), w, np.zeros(3)])
+    solution = solve(model, y, no_input(model), 100_000_000_000, rtol=rtol, atol=1e-3 * rtol)
+    reached = REACHED[name][f"DOP853 rtol {rtol:.0e}"]
+    for when, bound in zip((1.0, 10.0, 100.0), reached, strict=False):
+        exact = next(state for state in case["states"] if state["t"] == when)
+        end = solution(when)
+        attitude = end[:4] / np.linalg.norm(end[:4]) * np.sign(end[:4] @ exact["q"])
+        error = max(
+            np.abs(attitude - exact["q"]).max(), np.abs(end[7:10] - exact["omega_body"]).max() / np.abs(w).max()
+        )
+        assert error <= 10 * bound

@@ -253,6 +253,7 @@ def test_nanoseconds_are_exact():
     k = 123_456_789_123_457
     with_rounding, exact = state_at(top, k * 1e-9), state_at_ns(top, k)
     assert 0 < distance(with_rounding, exact) < 40 * 123_457 * EPS
+    assert state_at_ns(top, 2**53) != state_at_ns(top, 2**53 + 1)  # 1 ns · 30 rad/s, after a hundred days
 
 
 def test_shapes():
@@ -282,8 +283,8 @@ def test_what_cannot_be_propagated_is_refused(arguments, error, text):
 DIGEST = """
 import hashlib
 import numpy as np
-from rbt_ros.core.freetop import free_rotation
-from rbt_ros.core.splitting import splitting_step
+from rbt_ros.core.freetop import free_rotation, free_top, state_at_ns
+from rbt_ros.core.splitting import splitting_step, splitting_steps
 rng, digest = np.random.default_rng(5), hashlib.sha256()
 for i in range(12):
     g = np.round(rng.normal(size=(3, 3)), 3)
@@ -296,6 +297,11 @@ digest.update(q.tobytes() + w.tobytes())
 q, w = (0.5, 0.5, -0.5, 0.5), (3.0, -5.0, -30.0)
 for _ in range(200):
     q, w = splitting_step((0.036, 0.034, 0.0073), q, w, 1e-3)
+digest.update(np.array(q + w).tobytes())
+full = (2.0, 3.0, 4.0, 0.3, -0.5, 0.7)
+q, w = splitting_steps(full, q, w, 0.01, 50)
+digest.update(np.array(q + w).tobytes())
+q, w = state_at_ns(free_top(full, q, w), 2**53 + 1)
 digest.update(np.array(q + w).tobytes())
 print(digest.hexdigest())
 """

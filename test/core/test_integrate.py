@@ -7,7 +7,8 @@ from trees import EPS, body_row, chain, model_of, no_input, random_state, random
 from rbt_ros.core import types as t
 from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import ANGULAR, ANGULAR_COM, KINETIC, MOMENTUM, POTENTIAL, SUMMARY_COLUMNS, observe
-from rbt_ros.core.types import JointKind
+from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines
+from rbt_ros.core.types import Input, JointKind
 from rbt_ros.core.work import workspace
 
 
@@ -121,3 +122,31 @@ def test_calls_may_be_cut_anywhere():
     for k in range(20):
         advance(model, often, no_input(model), k * 1_000_000, 1_000_000, 1, RK4, work)
     assert once.tobytes() == often.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_energy_is_the_work_of_the_inputs_when_forced(seed):
+    """Efforts, a sine, dampers, friction, loads in both frames: the extra equation closes the balance to round-off."""
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 5, gravity=(0, 0, -9.81))
+    freedom = model.freedom.copy()
+    freedom[:, t.DAMPING], freedom[:, t.COULOMB], freedom[:, t.CREEP] = 0.3, 0.2, 0.5
+    freedom.flags.writeable = False
+    model = model._replace(freedom=freedom)
+    nv = len(freedom)
+    if nv == 0:
+        return
+    load = np.zeros((2, t.LOAD_COLUMNS))
+    load[:, t.LOAD_BODY], load[:, t.LOAD_FRAME] = rng.integers(0, 5, 2), (t.BODY_AXES, t.WORLD_AXES)
+    load[:, t.LOAD_POINT : t.LOAD_SIGNAL] = rng.uniform(-1, 1, (2, 9))
+    load[1, t.LOAD_SIGNAL] = 1
+    law = sines(0.3, [(1.0, 5.0, 0.0)])
+    rows, data = signal_arrays([(law, -1, 0, FOR_EVER, 0), (law, nv - 1, 0, FOR_EVER, 0)])
+    y = np.concatenate([*random_state(rng, model), [0.0]])
+    input = Input(rng.uniform(-1, 1, nv), load, rows, data)
+    before = summary_of(model, y[:-1])
+    assert advance(model, y, input, 0, 1_000_000, 1000, DOP853, workspace(model, 1)).code == t.OK
+    after = summary_of(model, y[:-1])
+    scale = sum(abs(x[k]) for x in (before, after) for k in (KINETIC, POTENTIAL)) + abs(y[-1])
+    gain = after[KINETIC] + after[POTENTIAL] - before[KINETIC] - before[POTENTIAL]
+    assert abs(gain - y[-1]) <= 1000 * EPS * scale

@@ -1,0 +1,29 @@
+"""Which robots the torque-free integrators move, and what they refuse."""
+
+from rbt_ros.core import types as t
+from rbt_ros.core.types import JointKind
+from rbt_ros.model.robot import Robot
+
+TORQUE_FREE = ("exact", "splitting")
+
+
+def obstacle(integrator: str, robot: Robot) -> str:
+    """Why this integrator cannot move this robot; empty if it can."""
+    if integrator not in TORQUE_FREE:
+        return ""
+    rule, way_out = f"integrator '{integrator}' moves one floating body without torque", "use rk4 or dop853."
+    if len(robot.bodies) > 1:
+        return f"{rule}; robot '{robot.name}' has {len(robot.bodies)} bodies: {way_out}"
+    hinge = robot.hinges[0]
+    if hinge.kind != JointKind.FREE:
+        return f"{rule}; body '{hinge.child}' hangs on the {hinge.kind.name.lower()} hinge '{hinge.name}': {way_out}"
+    if robot.model.world[t.ATTRACTION] != 0.0:
+        return f"{rule}; a point mass attracts robot '{robot.name}', and its gravity gradient turns it: {way_out}"
+    return ""
+
+
+def no_inputs(integrator: str) -> str:
+    """Why inputs are refused under this integrator; empty if they are not."""
+    if integrator not in TORQUE_FREE:
+        return ""
+    return f"integrator '{integrator}' moves a torque-free body; use rk4 or dop853 for inputs."
