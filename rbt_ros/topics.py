@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core.types import JointKind, Q, V
+from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
+from rbt_ros.model.attitude import IDENTITY
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf import urdf_text
 from rbt_ros.results import Sample, turn_all
@@ -104,22 +106,41 @@ def header(stamp: int, frame: str = "") -> Fields:
 
 
 def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
-    """tf2_msgs/TFMessage: each body's frame in its parent's; the fixed hinges' or all others'."""
+    """tf2_msgs/TFMessage: every link of robot_description in its parent; those on fixed hinges or all others."""
     transforms = []
     for i, hinge in enumerate(robot.hinges):
         if (hinge.kind == JointKind.FIXED) != fixed:
             continue
-        q, p = sample.pose[i, :4], sample.pose[i, 4:]
-        if hinge.parent != WORLD:
-            q, p = seen_from(sample.pose[robot.body_index(hinge.parent)], q, p)
-        transforms.append(
-            {
-                "header": header(stamp, prefix + hinge.parent),
-                "child_frame_id": prefix + hinge.child,
-                "transform": {"translation": Vector3(*p.tolist()), "rotation": Quaternion(*q.tolist())},
-            }
-        )
+        for parent, child, q, p in hinge_transforms(robot, i, sample):
+            transforms.append(
+                {
+                    "header": header(stamp, prefix + parent),
+                    "child_frame_id": prefix + child,
+                    "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
+                }
+            )
     return {"transforms": transforms}
+
+
+def hinge_transforms(robot: Robot, i: int, sample: Sample) -> list[tuple[str, str, tuple, tuple]]:
+    """(parent, child, q, p) of every frame that hinge i moves: the massless ones between its single axes, its body."""
+    hinge = robot.hinges[i]
+    if len(hinge.single_axes) < 2:
+        q_PB, p_PB = sample.pose[i, :4], sample.pose[i, 4:]
+        if hinge.parent != WORLD:
+            q_PB, p_PB = seen_from(sample.pose[robot.body_index(hinge.parent)], q_PB, p_PB)
+        return [(hinge.parent, hinge.child, tuple(q_PB.tolist()), tuple(p_PB.tolist()))]
+    transforms = []
+    parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
+    first = robot.model.tree[i, Q]
+    for single, x in zip(hinge.single_axes, sample.q[first:].tolist(), strict=False):
+        if single.kind == JointKind.PRISMATIC:
+            q, p = q_PJ, add(p_PJ, qturn(q_PJ, scale(x, single.axis)))
+        else:
+            q, p = qmul(q_PJ, turn_quat(single.axis, x)), p_PJ
+        transforms.append((parent, single.frame, q, p))
+        parent, q_PJ, p_PJ = single.frame, IDENTITY, (0.0, 0.0, 0.0)
+    return transforms
 
 
 def seen_from(parent: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
@@ -61,15 +62,15 @@ def find_scenario(name: str) -> Path:
 def read_scenario(name: str) -> Scenario:
     """The scenario in a file, or the shipped one of that name."""
     path = find_scenario(name)
-    return _scenario(read_yaml(path), path.stem, path.read_text(encoding="utf-8"))
+    return _scenario(read_yaml(path), path, path.read_text(encoding="utf-8"))
 
 
 def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
-    """The scenario in a YAML text; `name` stands in error messages."""
-    return _scenario(parse_yaml(text, name), Path(name).stem, text)
+    """The scenario in a YAML text; `name`, a path, stands in error messages, and a URDF is looked for beside it."""
+    return _scenario(parse_yaml(text, name), Path(name), text)
 
 
-def _scenario(doc: Item, name: str, text: str) -> Scenario:
+def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     doc.mapping(
         *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
         *("rtol", "atol"),
@@ -77,7 +78,7 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
     )
     if doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
-    robot = _robot(doc["robot"], name)
+    robot = _robot(doc["robot"], path)
     given: dict[str, object] = {}
     if "gravity" in doc:
         given["gravity"] = doc["gravity"].vector("acceleration")
@@ -110,7 +111,7 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=name, text=text, **given)  # type: ignore[arg-type]
+    return Scenario(robot, name=path.stem, text=text, **given)  # type: ignore[arg-type]
 
 
 def _integrator(doc: Item, robot: Robot) -> str:
@@ -139,16 +140,30 @@ def _outputs(item: Item) -> dict[str, float]:
     return rates
 
 
-def _robot(item: Item, name: str) -> Robot:
-    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}`."""
-    item.mapping("name", "bodies", "hinges")
-    builder = RobotBuilder(item["name"].text() if "name" in item else name)
+def _robot(item: Item, path: Path) -> Robot:
+    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}` or `robot: {urdf: FILE, base: fixed}`."""
+    item.mapping("name", "bodies", "hinges", "urdf", "base")
+    if "urdf" in item:
+        item.mapping("urdf", "base")
+        base = item["base"].choice(*BASES) if "base" in item else BASES[0]
+        return _placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+    if "base" in item:
+        raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
+    builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
     return _placed(item, builder.build)
+
+
+def _urdf_file(name: str, folder: Path) -> Path:
+    """Where the URDF `name` is: beside the scenario, among the package's own, else as given."""
+    for file in (folder / Path(name).expanduser(), share("urdf", name)):
+        if file.is_file():
+            return file
+    return Path(name)
 
 
 def _placed(item: Item, make, *args, **kwargs):
@@ -163,9 +178,10 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
-        shape.mapping("kind", "size", "at", "rotation", "rgba")
+        shape.mapping("kind", "size", "at", "rotation", "rgba", "file")
         looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
-        looks["size"] = _lengths(shape["size"])
+        if "size" in shape:
+            looks["size"] = _lengths(shape["size"])
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
