@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt node cubesat               the simulation on ROS 2 topics, until Ctrl-C
   rbt run cubesat --until 10     the same without ROS: a table, a CSV file, a figure
   rbt info cubesat               what is in a scenario
+  rbt convert a.yaml a.urdf      its robot as URDF
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
 
@@ -25,6 +27,7 @@ def main() -> None:
     arguments, rest = parser.parse_known_args()
     if rest and arguments.verb not in ("node", "setup-ros"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
         sys.exit(arguments.run(arguments, rest))
     except RbtError as err:
@@ -92,6 +95,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_scenario(info)
     info.set_defaults(run=_info)
+
+    convert = verbs.add_parser(
+        "convert",
+        help="write a robot as URDF",
+        description="Read the robot of a scenario, a URDF or a xacro file, check it, and write it as URDF "
+        "(docs/urdf.md): rbt convert arm.urdf.xacro arm.urdf",
+    )
+    convert.add_argument("source", help="a scenario YAML file or the name of a shipped one, *.urdf or *.xacro")
+    convert.add_argument("target", type=Path, help="the URDF file to write (*.urdf)")
+    convert.set_defaults(run=_convert)
 
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
     setup.set_defaults(run=_setup_ros)
@@ -220,6 +233,24 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
     print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())
     print(f"  outputs [Hz]: {rates}")
+    return 0
+
+
+def _convert(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.errors import ModelError
+    from rbt_ros.model.scenario import read_scenario
+    from rbt_ros.model.urdf import urdf_text
+    from rbt_ros.model.urdf_read import load_urdf
+
+    source, target = arguments.source, arguments.target
+    if target.suffix != ".urdf":
+        raise ModelError(f"'{target}' does not end in .urdf, the one format that is written.")
+    robot = load_urdf(source) if source.endswith((".urdf", ".xacro")) else read_scenario(source).robot
+    try:
+        target.write_text(urdf_text(robot), encoding="utf-8")
+    except OSError as err:
+        raise ModelError(f"{target} cannot be written: {err}.") from err
+    print(f"wrote {target}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms} freedoms")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +16,10 @@ from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
-from rbt_ros.model.inputs import Effort, Latched, Timeline, WrenchCommand
+from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
 
@@ -29,6 +31,8 @@ METHODS = {
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
+ENERGY_ALARM = 1e-2  # relative drift of the energy at which `run` warns
+FIXED_STEP = ("semi_implicit", "rk4", "dop853")
 FAILURES = {
     t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
     "inputs.",
@@ -184,6 +188,30 @@ class Simulation:
         """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""
         self._inputs.set_effort(Effort(hinge, tuple(np.atleast_1d(np.asarray(effort, dtype=float)).tolist())))
 
+    def add_input(
+        self,
+        what: Wrench | Effort,
+        *,
+        start: float = 0.0,
+        stop: float | None = None,
+        signal: Signal | Callable[[float], float] | None = None,
+    ) -> None:
+        """Let a wrench or effort act from `start` to `stop` [s], times `signal`, as an input of a scenario does.
+
+        signal: `rbt.sines`, `rbt.polynomial`, `rbt.table`, or any Python function of the time since `start` [s], which
+        is sampled here and now at the stages of all steps until `stop`. Evaluated at every stage: orders hold.
+        """
+        from_ns, to_ns = round(start * 1e9), None if stop is None else round(stop * 1e9)
+        if signal is not None and not isinstance(signal, Signal):
+            if to_ns is None or self.integrator not in FIXED_STEP:
+                raise ScenarioError(
+                    "a Python function as signal needs stop= and one of the fixed-step integrators "
+                    f"{', '.join(FIXED_STEP)}; use rbt.table(...) otherwise."
+                )
+            steps = round(to_ns / self.h_ns) - round(from_ns / self.h_ns)
+            signal = sampled(signal, self.h_ns, integrate.stage_nodes(self._method), steps)
+        self._inputs.plan(PlannedInput(what, signal, from_ns, to_ns))
+
     def drop_commands(self) -> bool:
         """Forget the commands that act; whether there were any."""
         return self._inputs.drop_commands()
@@ -249,23 +277,45 @@ class Simulation:
             self._kept.conservation(summary, self.t_ns),
         )
 
-    def run(self, until: float, every: float | None = None, progress: Callable[[float], None] | None = None) -> Result:
+    def run(
+        self,
+        until: float,
+        every: float | None = None,
+        progress: Callable[[float], None] | None = None,
+        controller: Callable[["Simulation"], None] | None = None,
+    ) -> Result:
         """Go on to scenario time `until` [s], with a sample every `every` [s] (default: each step), ends included.
 
-        progress: called with the fraction done, after each sample.
+        progress: called with the fraction done, after each sample. controller: called with this simulation before each
+        of these spans; what it sets (`set_effort`, `command`) is held over the span.
         """
         end = round(until * 1e9 / self.h_ns)
         stride = 1 if every is None else max(1, round(every * 1e9 / self.h_ns))
         if end < self.tick:
             raise ScenarioError(f"until {until} s lies before now, {self.t_ns * 1e-9:g} s; reset() goes back to 0 s.")
-        samples = [self.sample()]
+        samples, alarmed = [self.sample()], False
         start = self.tick
         while self.tick < end:
+            if controller is not None:
+                controller(self)
             self.advance(min(stride, end - self.tick))
             samples.append(self.sample())
+            alarmed = alarmed or self._alarm(samples[-1])
             if progress is not None:
                 progress((self.tick - start) / (end - start))
         return Result(self.robot, samples)
+
+    def _alarm(self, sample: Sample) -> bool:
+        """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
+        drift = sample.conservation.energy
+        loud = abs(drift) > ENERGY_ALARM
+        if loud:
+            warnings.warn(
+                f"t = {sample.t:g} s: the energy has drifted by {drift:.2g} of the kinetic energy since "
+                f"{sample.conservation.since_ns * 1e-9:g} s; a smaller step or a higher order (dop853) helps.",
+                stacklevel=3,
+            )
+        return loud
 
 
 class _Kept:

@@ -12,7 +12,9 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
@@ -60,15 +62,15 @@ def find_scenario(name: str) -> Path:
 def read_scenario(name: str) -> Scenario:
     """The scenario in a file, or the shipped one of that name."""
     path = find_scenario(name)
-    return _scenario(read_yaml(path), path.stem, path.read_text(encoding="utf-8"))
+    return _scenario(read_yaml(path), path, path.read_text(encoding="utf-8"))
 
 
 def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
-    """The scenario in a YAML text; `name` stands in error messages."""
-    return _scenario(parse_yaml(text, name), Path(name).stem, text)
+    """The scenario in a YAML text; `name`, a path, stands in error messages, and a URDF is looked for beside it."""
+    return _scenario(parse_yaml(text, name), Path(name), text)
 
 
-def _scenario(doc: Item, name: str, text: str) -> Scenario:
+def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     doc.mapping(
         *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
         *("rtol", "atol"),
@@ -76,7 +78,7 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
     )
     if doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
-    robot = _robot(doc["robot"], name)
+    robot = _robot(doc["robot"], path)
     given: dict[str, object] = {}
     if "gravity" in doc:
         given["gravity"] = doc["gravity"].vector("acceleration")
@@ -109,7 +111,7 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=name, text=text, **given)  # type: ignore[arg-type]
+    return Scenario(robot, name=path.stem, text=text, **given)  # type: ignore[arg-type]
 
 
 def _integrator(doc: Item, robot: Robot) -> str:
@@ -138,16 +140,30 @@ def _outputs(item: Item) -> dict[str, float]:
     return rates
 
 
-def _robot(item: Item, name: str) -> Robot:
-    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}`."""
-    item.mapping("name", "bodies", "hinges")
-    builder = RobotBuilder(item["name"].text() if "name" in item else name)
+def _robot(item: Item, path: Path) -> Robot:
+    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}` or `robot: {urdf: FILE, base: fixed}`."""
+    item.mapping("name", "bodies", "hinges", "urdf", "base")
+    if "urdf" in item:
+        item.mapping("urdf", "base")
+        base = item["base"].choice(*BASES) if "base" in item else BASES[0]
+        return _placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+    if "base" in item:
+        raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
+    builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
     return _placed(item, builder.build)
+
+
+def _urdf_file(name: str, folder: Path) -> Path:
+    """Where the URDF `name` is: beside the scenario, among the package's own, else as given."""
+    for file in (folder / Path(name).expanduser(), share("urdf", name)):
+        if file.is_file():
+            return file
+    return Path(name)
 
 
 def _placed(item: Item, make, *args, **kwargs):
@@ -162,9 +178,10 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
-        shape.mapping("kind", "size", "at", "rotation", "rgba")
+        shape.mapping("kind", "size", "at", "rotation", "rgba", "file")
         looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
-        looks["size"] = _lengths(shape["size"])
+        if "size" in shape:
+            looks["size"] = _lengths(shape["size"])
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
@@ -271,7 +288,7 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
 
 
 def _input(item: Item, robot: Robot) -> PlannedInput:
-    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to")
+    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
         raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
@@ -280,11 +297,33 @@ def _input(item: Item, robot: Robot) -> PlannedInput:
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, from_ns, to_ns)
+    return PlannedInput(what, _signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
+
+
+def _signal(item: Item) -> Signal:
+    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
+    item.mapping("sines", "polynomial", "table")
+    if len(item.value) != 1:
+        raise item.error("give one of sines, polynomial, table.")
+    if "polynomial" in item:
+        return _placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
+    if "table" in item:
+        given = item["table"].mapping("times", "values", "between")
+        times = [time.number("time") for time in given["times"].entries()]
+        values = [value.number() for value in given["values"].entries()]
+        return _placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
+    given = item["sines"].mapping("offset", "terms")
+    terms = []
+    for term in given["terms"].entries():
+        parts = term.entries()
+        if len(parts) != 3:
+            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
+        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
+    return _placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
 
 
 def _effort(item: Item, robot: Robot) -> Effort:
-    item.mapping("hinge", "effort", "from", "to")
+    item.mapping("hinge", "effort", "from", "to", "signal")
     hinge = item["hinge"].text()
     kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
     dimensions = freedom_dimensions(kind) or ("angle",) * 3
@@ -292,7 +331,7 @@ def _effort(item: Item, robot: Robot) -> Effort:
 
 
 def _wrench(item: Item, robot: Robot) -> Wrench:
-    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
+    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
     given: dict[str, object] = {}
