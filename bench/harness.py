@@ -1,8 +1,8 @@
 """What all benchmarks share: a row of results, fair timing, the description of the machine."""
 
+import math
 import os
 import platform
-import statistics
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,20 +29,20 @@ class Group(NamedTuple):
     run: Callable[[set[str]], dict[str, Row]]  # the wanted ones of its keys -> rows
 
 
-def interleave(jobs: dict[str, tuple[Callable[[], object], int]], rounds: int = 9) -> dict[str, float]:
-    """Median microseconds per operation of each job {name: (callable, operations)}.
+def interleave(jobs: dict[str, tuple[Callable[[], object], int]], rounds: int = 15) -> dict[str, float]:
+    """Least microseconds per operation of each job {name: (callable, operations)}: what disturbs only adds.
 
     The jobs take turns, so that whatever else the machine does meets all of them alike.
     """
-    times: dict[str, list[float]] = {name: [] for name in jobs}
+    least = dict.fromkeys(jobs, math.inf)
     for call, _ in jobs.values():
         call()
     for _ in range(rounds):
         for name, (call, operations) in jobs.items():
             start = time.perf_counter()
             call()
-            times[name].append((time.perf_counter() - start) / operations * 1e6)
-    return {name: statistics.median(values) for name, values in times.items()}
+            least[name] = min(least[name], (time.perf_counter() - start) / operations * 1e6)
+    return least
 
 
 def machine() -> dict[str, object]:

@@ -13,9 +13,10 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world, unfold
+from rbt_ros.core.kinematics import move, settle, start_at_the_world, unfold
+from rbt_ros.core.lanes import LANES, eight
 from rbt_ros.core.newton_euler import newton_euler
-from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.types import COM, INERTIA, KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
     cross,
@@ -34,10 +35,12 @@ from rbt_ros.core.vec import (
     sym_inverse,
     sym_mul,
     sym_sub_outer,
+    sym_turn,
     turn,
     turn_back,
 )
 from rbt_ros.core.work import (
+    ACC,
     ACC_V,
     ARM,
     AXIS_W,
@@ -48,8 +51,11 @@ from rbt_ros.core.work import (
     II,
     MM,
     MOMENT,
+    OWN,
     REST_EFFORT,
     ROT,
+    SPIN,
+    SPIN_DOT,
     SPIN_DOT_V,
     UF,
     UN,
@@ -57,14 +63,17 @@ from rbt_ros.core.work import (
 
 
 @kernel
-def weigh(i, m, c, I_Bcm, work):
-    """Fill I, H, M of row i + 1 with those of one body of mass m, CoM at c: I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1."""
+def weigh(i, body):
+    """Fill I, H, M of row i with those of the body alone, I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1; and m, c, I_Bcm."""
+    R_WB, m = row9(body, i, ROT), body[i, OWN + MASS]
+    c, I_W = turn(R_WB, row3(body, i, OWN + COM)), sym_turn(R_WB, row6(body, i, OWN + INERTIA))
     mc = scale(m, c)
     xx, yy, zz = c[0] * mc[0], c[1] * mc[1], c[2] * mc[2]
     steiner = (yy + zz, xx + zz, xx + yy, -c[0] * mc[1], -c[0] * mc[2], -c[1] * mc[2])
-    put6(work.body, i + 1, II, sym_add(I_Bcm, steiner))
-    put9(work.body, i + 1, HH, ((0.0, -mc[2], mc[1]), (mc[2], 0.0, -mc[0]), (-mc[1], mc[0], 0.0)))
-    put6(work.body, i + 1, MM, (m, m, m, 0.0, 0.0, 0.0))
+    put6(body, i, II, sym_add(I_W, steiner))
+    put9(body, i, HH, ((0.0, -mc[2], mc[1]), (mc[2], 0.0, -mc[0]), (-mc[1], mc[0], 0.0)))
+    put6(body, i, MM, (m, m, m, 0.0, 0.0, 0.0))
+    return m, c, I_W
 
 
 @kernel
@@ -235,13 +244,14 @@ def set_out(model, q, v, work):
     start_at_the_world(model, work)
     unfold(model, q, work)
     for i in range(model.tree.shape[0]):
-        R_WB, r = settle(model, i, work)
-        w, wdot, a = move(model, i, v, R_WB, r, work)
-        m, (c, I_W) = model.body[i, MASS], inertia_in_world(model, i, R_WB)
-        weigh(i, m, c, I_W, work)
-        n, f = newton_euler(m, c, I_W, w, wdot, a)
-        put3(work.body, i + 1, MOMENT, n)
-        put3(work.body, i + 1, FORCE, f)
+        settle(model, i, work)
+        move(model, i, v, work)
+    rows = eight(work.body)
+    for i in range(1, model.tree.shape[0] + 1, LANES):
+        m, c, I_W = weigh(i, rows)
+        n, f = newton_euler(m, c, I_W, row3(rows, i, SPIN), row3(rows, i, SPIN_DOT), row3(rows, i, ACC))
+        put3(rows, i, MOMENT, n)
+        put3(rows, i, FORCE, f)
 
 
 @kernel

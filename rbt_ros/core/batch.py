@@ -34,8 +34,8 @@ def advance_many(
         """Cases first, first + threads, ... with a workspace of their own."""
         work, made_for, done = None, None, []
         for k in range(first, cases, threads):
-            if work is None or models[k].tree is not made_for:
-                made_for = models[k].tree
+            if work is None or models[k].body is not made_for:
+                made_for = models[k].body
                 work = workspace(models[k], states.shape[1] - sum(model_size(models[k])))
             ended = run_arrays(*models[k], states[k], *inputs[k], *work, h_ns, method, t_ns, ticks)
             done.append((k, Status(*ended)))

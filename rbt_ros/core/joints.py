@@ -17,6 +17,7 @@ kind: its line in `types.py` (JointKind, NQ, NV, SLIDES), its lines in `place` a
 """
 
 from rbt_ros.core.jit import kernel
+from rbt_ros.core.lanes import LANES, eight
 from rbt_ros.core.types import AXIS, AXIS2, KIND, NQ, NV, POINT, SLIDES, TURN, JointKind, Q, V
 from rbt_ros.core.vec import (
     add,
@@ -29,10 +30,11 @@ from rbt_ros.core.vec import (
     row3,
     row4,
     scale,
+    sincos,
     turn,
-    turn_quat,
     vec3,
 )
+from rbt_ros.core.work import COS, HALF_ANGLE, SIN
 
 
 @kernel
@@ -54,12 +56,34 @@ def axis_in_parent(model, i, k):
 
 
 @kernel
-def place(model, i, q):
-    """q_PB, and p_PB in P: where hinge i puts its body in the parent's frame."""
-    kind, k = model.tree[i, KIND], model.tree[i, Q]
+def half_turns(model, q, work):
+    """Fill HALF_ANGLE, SIN and COS of all freedoms (where one slides, nobody asks for them): eight sines at a time."""
+    first, end = model.freedom.shape[0], 0
+    for i in range(model.tree.shape[0]):
+        kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
+        if kind != JointKind.SPHERICAL and kind != JointKind.FREE:
+            first, end = min(first, j), j + NV[kind]
+            for c in range(NV[kind]):
+                work.freedom[j + c, HALF_ANGLE] = 0.5 * q[k + c]
+    rows = eight(work.freedom)
+    for j in range(first, end, LANES):
+        rows[j, SIN], rows[j, COS] = sincos(rows[j, HALF_ANGLE])
+
+
+@kernel
+def turned(e, j, work):
+    """The quaternion of freedom j's turn about the unit vector e."""
+    s = work.freedom[j, SIN]
+    return (work.freedom[j, COS], s * e[0], s * e[1], s * e[2])
+
+
+@kernel
+def place(model, i, q, work):
+    """q_PB, and p_PB in P: where hinge i puts its body in the parent's frame. After `half_turns`."""
+    kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
     p_PJ, axis = row3(model.body, i, POINT), row3(model.body, i, AXIS)
     if kind == JointKind.REVOLUTE:
-        return mounted(model, i, turn_quat(axis, q[k])), p_PJ
+        return mounted(model, i, turned(axis, j, work)), p_PJ
     if kind == JointKind.SPHERICAL:
         return mounted(model, i, quat(q, k)), p_PJ
     if kind == JointKind.FREE:
@@ -68,15 +92,15 @@ def place(model, i, q):
         return row4(model.body, i, TURN), add(p_PJ, scale(q[k], axis_in_parent(model, i, AXIS)))
     if kind == JointKind.CYLINDRICAL:
         slide = scale(q[k + 1], axis_in_parent(model, i, AXIS))
-        return mounted(model, i, turn_quat(axis, q[k])), add(p_PJ, slide)
+        return mounted(model, i, turned(axis, j, work)), add(p_PJ, slide)
     if kind == JointKind.UNIVERSAL:
         axis2 = row3(model.body, i, AXIS2)
-        return mounted(model, i, qmul(turn_quat(axis, q[k]), turn_quat(axis2, q[k + 1]))), p_PJ
+        return mounted(model, i, qmul(turned(axis, j, work), turned(axis2, j + 1, work))), p_PJ
     if kind == JointKind.PLANAR:
         x = axis_in_parent(model, i, AXIS2)
         y = cross(axis_in_parent(model, i, AXIS), x)
         slide = add(scale(q[k], x), scale(q[k + 1], y))
-        return mounted(model, i, turn_quat(axis, q[k + 2])), add(p_PJ, slide)
+        return mounted(model, i, turned(axis, j + 2, work)), add(p_PJ, slide)
     return row4(model.body, i, TURN), p_PJ
 
 

@@ -8,7 +8,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 """
 
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import axes, place, relative_motion, slides
+from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides
 from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
@@ -54,10 +54,11 @@ def start_at_the_world(model, work):
 def unfold(model, q, work):
     """Fill QUAT and ARM of every row with q_PB and p_PB in P.
 
-    A pass of its own, for no body waits for another here: the sines of many hinges overlap.
+    A pass of its own, for no body waits for another here: eight sines are computed at a time.
     """
+    half_turns(model, q, work)
     for i in range(model.tree.shape[0]):
-        q_PB, p_PB = place(model, i, q)
+        q_PB, p_PB = place(model, i, q, work)
         put4(work.body, i + 1, QUAT, q_PB)
         put3(work.body, i + 1, ARM, p_PB)
 
@@ -75,21 +76,18 @@ def settle(model, i, work):
     put9(work.body, i + 1, ROT, R_WB)
     put3(work.body, i + 1, POS, add(row3(work.body, p, POS), r))
     put3(work.body, i + 1, ARM, r)
-    return R_WB, r
 
 
 @kernel
-def move(model, i, v, R_WB, r, work):
-    """Fill the spin and the accelerations at v̇ = 0 of row i + 1 from the parent's row; and return them."""
-    p = model.tree[i, PARENT] + 1
+def move(model, i, v, work):
+    """Fill the spin and the accelerations at v̇ = 0 of row i + 1, settled, from the parent's row."""
+    p, R_WB, r = model.tree[i, PARENT] + 1, row9(work.body, i + 1, ROT), row3(work.body, i + 1, ARM)
     w_WP, wdot_WP, a_WP = row3(work.body, p, SPIN), row3(work.body, p, SPIN_DOT), row3(work.body, p, ACC)
     w, wdot, a, _ = relative_motion(model, i, v, R_WB, w_WP, work.freedom, AXIS_W)
     a = add(a_WP, add(a, add(cross(wdot_WP, r), cross(w_WP, cross(w_WP, r)))))
-    wdot = add(wdot_WP, wdot)
     put3(work.body, i + 1, SPIN, w)
-    put3(work.body, i + 1, SPIN_DOT, wdot)
+    put3(work.body, i + 1, SPIN_DOT, add(wdot_WP, wdot))
     put3(work.body, i + 1, ACC, a)
-    return w, wdot, a
 
 
 @kernel
@@ -122,13 +120,14 @@ def accelerate(model, i, vdot, work):
 @routine
 def kinematics(model, q, v, work, pose, twist):
     """Fill pose (n, 7) = [q_WB, p_WB] and twist (n, 6) = [w_WB, v_WB] in world axes, of every body's origin."""
+    half_turns(model, q, work)
     for i in range(model.tree.shape[0]):
         p = model.tree[i, PARENT]
         q_WP, p_WP, w_WP, v_WP = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if p >= 0:
             q_WP, p_WP, w_WP, v_WP = row4(pose, p, 0), row3(pose, p, 4), row3(twist, p, 0), row3(twist, p, 3)
         R_WP = rotation(q_WP)
-        q_PB, p_PB = place(model, i, q)
+        q_PB, p_PB = place(model, i, q, work)
         q_WB, r = qmul(q_WP, q_PB), turn(R_WP, p_PB)
         R_WB = rotation(q_WB)
         axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
@@ -146,8 +145,8 @@ def accelerations(model, q, v, vdot, work, accel):
     start_at_the_world(model, work)
     unfold(model, q, work)
     for i in range(model.tree.shape[0]):
-        R_WB, r = settle(model, i, work)
-        move(model, i, v, R_WB, r, work)
+        settle(model, i, work)
+        move(model, i, v, work)
         accelerate(model, i, vdot, work)
         put3(accel, i, 0, add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V)))
         put3(accel, i, 3, add(g, add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))))

@@ -9,12 +9,15 @@ from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, 
 from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sym_mul, turn_back
 from rbt_ros.core.work import (
+    ACC,
     ACC_V,
     ARM,
     AXIS_W,
     FORCE,
     MOMENT,
     ROT,
+    SPIN,
+    SPIN_DOT,
     SPIN_DOT_V,
 )
 
@@ -39,12 +42,13 @@ def inverse_dynamics(model, q, v, vdot, work, tau):
     start_at_the_world(model, work)
     unfold(model, q, work)
     for i in range(n):
-        R_WB, r = settle(model, i, work)
-        w, wdot, a = move(model, i, v, R_WB, r, work)
+        settle(model, i, work)
+        move(model, i, v, work)
         accelerate(model, i, vdot, work)
-        wdot, a = add(wdot, row3(work.body, i + 1, SPIN_DOT_V)), add(a, row3(work.body, i + 1, ACC_V))
-        c, I_W = inertia_in_world(model, i, R_WB)
-        n_B, f = newton_euler(model.body[i, MASS], c, I_W, w, wdot, a)
+        wdot = add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V))
+        a = add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))
+        c, I_W = inertia_in_world(model, i, row9(work.body, i + 1, ROT))
+        n_B, f = newton_euler(model.body[i, MASS], c, I_W, row3(work.body, i + 1, SPIN), wdot, a)
         put3(work.body, i + 1, MOMENT, n_B)
         put3(work.body, i + 1, FORCE, f)
     # inward: each hinge carries all that hangs on it

@@ -302,9 +302,10 @@ def sincos(x):
     # quadrant n mod 4: 0 (s, c), 1 (c, -s), 2 (-s, -c), 3 (-c, s)
     m = n * 0.25
     quadrant = n - 4.0 * ((m - 0.375 + ROUND) - ROUND)
-    odd = quadrant == 1.0 or quadrant == 3.0
-    sine, cosine = (c, s) if odd else (s, c)
-    return (sine if quadrant < 2.0 else -sine), (-cosine if quadrant == 1.0 or quadrant == 2.0 else cosine)
+    half = (0.5 * quadrant - 0.25 + ROUND) - ROUND
+    odd = quadrant - 2.0 * half
+    even, sign = 1.0 - odd, 1.0 - 2.0 * half  # no branch: eight lanes may be in different quadrants
+    return sign * (even * s + odd * c), (sign - 2.0 * (sign * odd)) * (even * c + odd * s)
 
 
 @kernel

@@ -14,7 +14,7 @@ common with this. The letters are explained in `graph.py`.
 
 from rbt_ros.core.forces import attraction_wrench, efforts, load_wrench
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import axes, place, rates, slides
+from rbt_ros.core.joints import axes, half_turns, place, rates, slides
 from rbt_ros.core.linear import solve_symmetric
 from rbt_ros.core.types import (
     ATTRACTION,
@@ -74,14 +74,15 @@ def put(a, i, j, x):
 
 # ------------------------------------------------------------------------------------------- where everything is
 @routine
-def hinge_vectors(model, q, x):
+def hinge_vectors(model, q, work, x):
     """Fill quat, R, c0, c: the transformation matrices of the hinges multiplied outward, and the hinge vectors."""
+    half_turns(model, q, work)
     for a in range(model.tree.shape[0]):
         p = model.tree[a, PARENT]
         q_WP, R_WP, com_P = (1.0, 0.0, 0.0, 0.0), E, NONE
         if p >= 0:
             q_WP, R_WP, com_P = row4(x.quat, p, 0), row9(x.R, p, 0), row3(model.body, p, COM)
-        q_PB, p_PB = place(model, a, q)
+        q_PB, p_PB = place(model, a, q, work)
         q_WB, arm = qmul(q_WP, q_PB), turn(R_WP, p_PB)
         R_WB = rotation(q_WB)
         put4(x.quat, a, 0, q_WB)
@@ -339,7 +340,7 @@ def solve(model, v, input, t_ns, s, x, vdot):
 @routine
 def forward_dynamics(model, q, v, input, t_ns, s, work, x, vdot):
     """Fill vdot (nv,) at q, v, s [s] after t_ns, under `input`: what the articulated bodies give too. x: `matrices`."""
-    hinge_vectors(model, q, x)
+    hinge_vectors(model, q, work, x)
     freedoms(model, v, x)
     efforts(model, q, v, input, t_ns, s, work)
     for l in range(v.shape[0]):

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.types import KIND, NQ
+from rbt_ros.core.lanes import LANES
+from rbt_ros.core.types import KIND, NQ, POINT
 
 # columns of Work.body. Row 0 is the world, row i + 1 is body i. World axes; moments, inertias about the body's origin
 QUAT = 0  # q_WB, 4
@@ -17,7 +18,8 @@ ACC = 25  # acceleration of the origin at v̇ = 0, less uniform gravity, 3
 SPIN_DOT_V, ACC_V = 28, 31  # what v̇ adds to both, 3 and 3
 II, HH, MM = 34, 40, 49  # articulated inertia [[I, H], [Hᵀ, M]]: symmetric 6, 9, symmetric 6
 MOMENT, FORCE = 55, 58  # bias wrench: what the parent must exert at v̇ = 0, 3 and 3
-BODY_WORK = 61
+OWN = 61  # mass, CoM and inertia as in Model.body, 10: constant
+BODY_WORK = 71
 
 # columns of Work.freedom
 AXIS_W = 0  # world axis of a turn or slide, 3
@@ -25,7 +27,8 @@ UN, UF = 3, 6  # articulated inertia times the axis: moment and force, 3 and 3
 D_INV = 9  # one over the inertia the freedom feels
 REST_EFFORT = 10  # effort left for v̇: τ less the bias
 EFFORT = 11  # τ: input, spring, damper, friction
-FREEDOM_WORK = 12
+HALF_ANGLE, SIN, COS = 12, 13, 14  # of a turn: half its angle, with sine and cosine
+FREEDOM_WORK = 15
 
 # rows of Work.stage: 0 to 15 the derivatives at the stages of an integrator, then
 STAGE_ROW = 16  # the state at a stage
@@ -34,19 +37,21 @@ STAGE_ROWS = 18
 
 
 class Work(NamedTuple):
-    """Scratch arrays of one run on one model."""
+    """Scratch arrays of one run on one model: its masses and inertias are in there. By columns: see `lanes.py`."""
 
-    body: np.ndarray  # (n + 1, BODY_WORK)
-    freedom: np.ndarray  # (nv, FREEDOM_WORK)
+    body: np.ndarray  # (n + LANES, BODY_WORK), rows from n + 1 on to spare
+    freedom: np.ndarray  # (nv + LANES - 1, FREEDOM_WORK), rows from nv on to spare
     stage: np.ndarray  # (STAGE_ROWS, nq + nv [+ 1])
 
 
 def workspace(model, extra=0):
-    """The scratch arrays for `model`: allocate once, reuse for ever. `extra`: states beside q and v."""
+    """The scratch arrays for `model` (a change of its bodies wants new ones). `extra`: states beside q and v."""
     nq, nv = model_size(model)
-    body = np.zeros((len(model.tree) + 1, BODY_WORK))
-    body[0, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place
-    return Work(body, np.zeros((nv, FREEDOM_WORK)), np.zeros((STAGE_ROWS, nq + nv + extra)))
+    n = len(model.tree)
+    body = np.zeros((n + LANES, BODY_WORK), order="F")
+    body[1 : n + 1, OWN : OWN + POINT] = model.body[:, :POINT]
+    body[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place, as do rows to spare
+    return Work(body, np.zeros((nv + LANES - 1, FREEDOM_WORK), order="F"), np.zeros((STAGE_ROWS, nq + nv + extra)))
 
 
 def model_size(model):

@@ -92,7 +92,7 @@ def zxz_freedoms(model, angles, rates, x):
 def zxz_accelerations(model, angles, rates, input, t_ns, s, work, x, accel):
     """Fill accel (nv,): q̈ of the Euler angles and of all other freedoms, s [s] after t_ns, under `input`."""
     engine_state(model, angles, rates, x.q, x.v)
-    hinge_vectors(model, x.q, x)
+    hinge_vectors(model, x.q, work, x)
     freedoms(model, x.v, x)
     efforts(model, x.q, x.v, input, t_ns, s, work)
     for l in range(rates.shape[0]):

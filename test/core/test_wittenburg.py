@@ -185,7 +185,7 @@ def test_five_bodies_move_as_the_reference(variant, zxz, h_ns):
             engine_state(model, y[:9], y[9:], q, v)
         else:
             q = y[:11]
-        hinge_vectors(model, q, x)
+        hinge_vectors(model, q, work, x)
         augmented_bodies(model, x)
         com_error = np.abs(np.array([com_position(x, i) for i in range(5)]) - state["body_com"]).max()
         worst = max(worst, attitude_error(x.quat, state), com_error)
