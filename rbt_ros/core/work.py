@@ -48,10 +48,18 @@ def workspace(model, extra=0):
     """The scratch arrays for `model` (a change of its bodies wants new ones). `extra`: states beside q and v."""
     nq, nv = model_size(model)
     n = len(model.tree)
-    body = np.zeros((n + LANES, BODY_WORK), order="F")
+    body = columns(n + LANES, BODY_WORK, first=1)
     body[1 : n + 1, OWN : OWN + POINT] = model.body[:, :POINT]
     body[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place, as do rows to spare
-    return Work(body, np.zeros((nv + LANES - 1, FREEDOM_WORK), order="F"), np.zeros((STAGE_ROWS, nq + nv + extra)))
+    return Work(body, columns(nv + LANES - 1, FREEDOM_WORK, first=0), np.zeros((STAGE_ROWS, nq + nv + extra)))
+
+
+def columns(rows, count, first):
+    """An array of zeros in Fortran order, in which eight rows from `first` on are one line of the cache, and so on."""
+    rows = LANES * -(-rows // LANES)
+    memory = np.zeros(rows * count + LANES)
+    start = (-memory.ctypes.data // memory.itemsize - first) % LANES
+    return memory[start : start + rows * count].reshape((rows, count), order="F")
 
 
 def model_size(model):
