@@ -10,13 +10,15 @@ import numpy as np
 from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
+from rbt_ros.core.adaptive import Controlled
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
-from rbt_ros.model.inputs import Effort, Latched, Timeline, WrenchCommand
+from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
 
@@ -24,12 +26,18 @@ METHODS = {
     "semi_implicit": integrate.SEMI_IMPLICIT,
     "rk4": integrate.RK4,
     "dop853": integrate.DOP853,
+    "dop853_adaptive": integrate.DOP853,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
+FIXED_STEP = ("semi_implicit", "rk4", "dop853")
 FAILURES = {
     t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
     "inputs.",
+    t.STEP_TOO_SMALL: "the steps at hinge '{}' become too small for the tolerance; the last good state is kept. Is "
+    "something very stiff, or rtol below 1e-13?",
+    t.TOO_MANY_STEPS: "more than ten million steps at hinge '{}' for one tick; the last good state is kept. Try a "
+    "larger rtol, or shorter ticks.",
     t.TURNED_TOO_FAR: "hinge '{}' has turned by 1e12 rad, up to which the exact motion is right to round-off; the last "
     "good state is kept. Is omega in rad/s?",
 }
@@ -50,8 +58,13 @@ class Simulation:
         step: float = 1e-3,
         integrator: str = "rk4",
         seed: int = 0,
+        rtol: float = 1e-10,
+        atol: float = 1e-12,
     ):
-        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`."""
+        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
+
+        rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own: take long ones.
+        """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
         if text := obstacle(integrator, robot):
@@ -68,7 +81,11 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._advance = torque_free.Flight().advance if integrator in TORQUE_FREE else integrate.advance
+        self._advance = integrate.advance
+        if integrator in TORQUE_FREE:
+            self._advance = torque_free.Flight().advance
+        elif integrator == "dop853_adaptive":
+            self._advance = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).advance
         self._model = robot.model._replace(world=_world(g))
         self._y = neutral(robot)
         self._start = self._y.copy()
@@ -85,6 +102,8 @@ class Simulation:
             step=scenario.h_ns * 1e-9,
             integrator=scenario.integrator,
             seed=scenario.seed,
+            rtol=scenario.rtol,
+            atol=scenario.atol,
         )
         for name, start in scenario.start_bodies.items():
             put_body(sim.robot, sim._y, name, start)
@@ -166,6 +185,30 @@ class Simulation:
         """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""
         self._inputs.set_effort(Effort(hinge, tuple(np.atleast_1d(np.asarray(effort, dtype=float)).tolist())))
 
+    def add_input(
+        self,
+        what: Wrench | Effort,
+        *,
+        start: float = 0.0,
+        stop: float | None = None,
+        signal: Signal | Callable[[float], float] | None = None,
+    ) -> None:
+        """Let a wrench or effort act from `start` to `stop` [s], times `signal`, as an input of a scenario does.
+
+        signal: `rbt.sines`, `rbt.polynomial`, `rbt.table`, or any Python function of the time since `start` [s], which
+        is sampled here and now at the stages of all steps until `stop`. Evaluated at every stage: orders hold.
+        """
+        from_ns, to_ns = round(start * 1e9), None if stop is None else round(stop * 1e9)
+        if signal is not None and not isinstance(signal, Signal):
+            if to_ns is None or self.integrator not in FIXED_STEP:
+                raise ScenarioError(
+                    "a Python function as signal needs stop= and one of the fixed-step integrators "
+                    f"{', '.join(FIXED_STEP)}; use rbt.table(...) otherwise."
+                )
+            steps = round(to_ns / self.h_ns) - round(from_ns / self.h_ns)
+            signal = sampled(signal, self.h_ns, integrate.stage_nodes(self._method), steps)
+        self._inputs.plan(PlannedInput(what, signal, from_ns, to_ns))
+
     def drop_commands(self) -> bool:
         """Forget the commands that act; whether there were any."""
         return self._inputs.drop_commands()
@@ -225,10 +268,17 @@ class Simulation:
             self._kept.conservation(summary, self.t_ns),
         )
 
-    def run(self, until: float, every: float | None = None, progress: Callable[[float], None] | None = None) -> Result:
+    def run(
+        self,
+        until: float,
+        every: float | None = None,
+        progress: Callable[[float], None] | None = None,
+        controller: Callable[["Simulation"], None] | None = None,
+    ) -> Result:
         """Go on to scenario time `until` [s], with a sample every `every` [s] (default: each step), ends included.
 
-        progress: called with the fraction done, after each sample.
+        progress: called with the fraction done, after each sample. controller: called with this simulation before each
+        of these spans; what it sets (`set_effort`, `command`) is held over the span.
         """
         end = round(until * 1e9 / self.h_ns)
         stride = 1 if every is None else max(1, round(every * 1e9 / self.h_ns))
@@ -237,6 +287,8 @@ class Simulation:
         samples = [self.sample()]
         start = self.tick
         while self.tick < end:
+            if controller is not None:
+                controller(self)
             self.advance(min(stride, end - self.tick))
             samples.append(self.sample())
             if progress is not None:
@@ -291,6 +343,12 @@ class RunnableScenario(Scenario):
 def load(name: str) -> RunnableScenario:
     """The scenario in the YAML file `name`, or the one of that name that ships with the package."""
     return RunnableScenario(**vars(read_scenario(str(name))))
+
+
+def _tolerance(name: str, value: float) -> float:
+    if not (math.isfinite(value) and 0 < value < 1):
+        raise ScenarioError(f"{name} {value} must lie between 0 and 1: 1e-10 is usual.")
+    return float(value)
 
 
 def _world(gravity: np.ndarray) -> np.ndarray:

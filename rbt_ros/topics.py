@@ -4,6 +4,7 @@ Fields are nested dicts by message field name; times, vectors and quaternions ar
 the message, so that w x y z becomes x y z w by name, never by position.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -190,6 +191,21 @@ class Report(NamedTuple):
 OK, WARN, ERROR = 0, 1, 2
 
 
+def drift_text(drift: float, digits: str = "") -> str:
+    """A drift as a number, or that this system does not keep the quantity (a damper, a hinge on the world)."""
+    return "not kept by this system" if math.isnan(drift) else format(drift, digits)
+
+
+def status_line(sample: Sample, real_time_factor: float, overruns: int) -> str:
+    """How a run goes, in one line, for people."""
+    kept = sample.conservation
+    return (
+        f"t = {sample.t:.1f} s  real-time factor {real_time_factor:.3f}  energy {sample.energy.total:.6g} J, "
+        f"drift {drift_text(kept.energy, '+.1e')}  angular momentum drift {drift_text(kept.angular_momentum, '.1e')}  "
+        f"overruns {overruns}"
+    )
+
+
 def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float) -> Report:
     """Energy, momenta and |q| - 1, and how far they went since the last input (REP 107 at 1 Hz)."""
     kept = sample.conservation
@@ -206,9 +222,9 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         values[f"angular momentum about the origin {axis} [N m s]"] = l_origin
         values[f"angular momentum about the CoM {axis} [N m s]"] = l_com
     values["counted since scenario time [s]"] = kept.since_ns * 1e-9
-    values["energy drift, relative"] = kept.energy
-    values["momentum drift [kg m/s]"] = kept.momentum
-    values["angular momentum drift, relative"] = kept.angular_momentum
+    values["energy drift, relative"] = drift_text(kept.energy)
+    values["momentum drift [kg m/s]"] = drift_text(kept.momentum)
+    values["angular momentum drift, relative"] = drift_text(kept.angular_momentum)
     values["largest | |q| - 1 |"] = kept.quaternion
     loud = [
         f"{name} {abs(drift):.1e} above {limit:.1e}"

@@ -276,3 +276,73 @@ def test_hinge_starts_that_cannot_be(call, message):
         sim.set_hinge("pivot", **call)
     with pytest.raises(ModelError, match="has no hinge 'elbow'; it has pivot"):
         sim.set_hinge("elbow", 0.0)
+
+
+# functions of time
+
+STILL = PENDULUM.replace("-9.81", "0").replace("angle: 2 rad", "angle: 0")
+
+
+def test_every_form_of_the_same_signal_moves_alike():
+    """τ = 3 sin(2 t): as sines, as a fine cubic table, as a Python function; θ = 3/(J ω²) (ω t - sin ω t)."""
+    w, end = 2.0, 1.0
+    exact = 3 / (0.6 * w * w) * (w * end - math.sin(w * end))
+    times = np.linspace(0, end, 101)
+    signals = [
+        rbt.sines([(1.0, w, 0.0)]),
+        rbt.table(times, np.sin(w * times), "cubic"),
+        lambda t: math.sin(w * t),
+    ]
+    angles = []
+    for signal in signals:
+        sim = Simulation.of(scenario_from_text(STILL.replace("dop853", "rk4")))
+        sim.add_input(rbt.Effort("pivot", (3.0,)), stop=end, signal=signal)
+        angles.append(sim.run(end, every=end).hinge("pivot").angle[-1])
+    assert angles[0] == pytest.approx(exact, rel=1e-12)  # h⁴ of 1 ms, over 4 ω⁴: below 1e-13
+    assert angles[1] == pytest.approx(exact, rel=1e-8)  # knots every 10 ms: (ω 10 ms)⁴ / 384
+    assert angles[2] == pytest.approx(angles[0], rel=1e-13)
+
+
+def test_signals_in_a_scenario_act_in_their_time():
+    """A ramp as polynomial from 0.2 s to 0.6 s, its own time starting with it: P = F s²/2."""
+    text = SCENARIO.replace("[0, 0, -10]", "[0, 0, 0]")
+    ramp = (
+        "inputs: [{wrench: hub, force: [4, 0, 0], frame: world, from: 0.2 s, to: 0.6 s, signal: {polynomial: [0, 1]}}]"
+    )
+    sim = Simulation.of(scenario_from_text(text.replace(text.splitlines()[3], ramp)))
+    result = sim.run(1.0, every=0.1)
+    s = np.clip(result.t - 0.2, 0, 0.4)
+    assert result.momentum[:, 0] == pytest.approx(4 * s * s / 2, abs=1e-13)
+
+
+def test_a_controller_holds_what_it_sets_over_each_span():
+    """Bang-bang by sign of the rate: the pendulum without gravity is braked to rest and stays within one span of it."""
+    sim = Simulation.of(scenario_from_text(STILL))
+    sim.set_hinge("pivot", rate=1.0)
+    brake = 0.6
+    result = sim.run(3.0, 0.01, controller=lambda s: s.set_effort("pivot", -brake * math.copysign(1, s.state.v[0])))
+    assert np.abs(result.hinge("pivot").rate[-50:]).max() <= brake / 0.6 * 0.01 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: rbt.table([0, 1], [1]), "table: 2 times and 1 values"),
+        (lambda: rbt.table([0, 0], [1, 2]), "the times must rise, and 0 s follows 0 s"),
+        (lambda: rbt.table([0, 1], [1, 2], "wavy"), "'wavy' is not one of hold, linear, cubic"),
+        (lambda: rbt.polynomial([]), "there is no coefficient"),
+        (lambda: rbt.polynomial([math.nan]), "polynomial: nan is not finite"),
+        (lambda: rbt.sines([(1, 2)]), r"each term is \(amplitude, omega in rad/s, phase in rad\)"),
+    ],
+)
+def test_signals_that_cannot_be(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_functions_that_fail_say_when():
+    sim = Simulation.of(scenario_from_text(STILL))
+    with pytest.raises(ModelError, match="input function at t = 0.5.* returned nan"):
+        sim.add_input(rbt.Effort("pivot", (1.0,)), stop=1.0, signal=lambda t: math.nan if t >= 0.5 else 0.0)
+    with pytest.raises(ScenarioError, match="a Python function as signal needs stop="):
+        sim.add_input(rbt.Effort("pivot", (1.0,)), signal=math.sin)

@@ -17,7 +17,7 @@ from rbt_ros.core.dop853 import E3, E5, A, B, C, D
 from rbt_ros.core.integrate import copy, fill_stages, first_non_finite, normalise, weighted_sum
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.signals import breaks_ns
-from rbt_ros.core.types import NON_FINITE, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model
+from rbt_ros.core.types import NON_FINITE, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
 from rbt_ros.core.work import GOOD_ROW, Work, model_size, workspace
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
@@ -285,3 +285,24 @@ def _zero(function, at_0, at_1):
             at_1 = 0.5 * at_1 if side == -1 else at_1
             side = -1
     return high
+
+
+class Controlled(NamedTuple):
+    """Steps of any length under error control: what `integrate.advance` is for fixed steps."""
+
+    rtol: float
+    atol: float
+
+    def advance(self, model, y, input, t_ns, h_ns, ticks, method, work) -> Status:
+        """y in place, `ticks` ticks of h_ns [ns] further from t_ns, each solved on its own: choose long ones.
+
+        So the bits do not depend on how a run is cut into calls. On a failure y is the last good state.
+        """
+        if ticks == 0:  # to compile: nothing moves
+            solve(model, y, input, 1)
+        for tick in range(ticks):
+            found = solve(model, y, input, h_ns, t_ns=t_ns + tick * h_ns, rtol=self.rtol, atol=self.atol)
+            if found.code != OK:
+                return Status(found.code, tick, max(found.body, 0))
+            y[:] = found.y[-1]
+        return Status(OK, ticks, -1)

@@ -146,7 +146,7 @@ def first_non_finite(model, y):
 @kernel
 def run(model, y, input, t_ns, h_ns, ticks, method, work):
     """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
-    h = h_ns * 1e-9
+    h = h_ns / 1e9
     good = work.stage[GOOD_ROW]
     for tick in range(ticks):
         copy(y, good)

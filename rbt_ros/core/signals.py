@@ -47,13 +47,13 @@ def signal_value(input, k, t_ns, s):
     law, start, count = input.signal[k, LAW], input.signal[k, DATA], input.signal[k, COUNT]
     since = t_ns - input.signal[k, ORIGIN]
     if law == SINES:
-        return sines_value(input.data, start, count, since * 1e-9 + s)
+        return sines_value(input.data, start, count, since / 1e9 + s)
     if law == POLYNOMIAL:
-        return polynomial_value(input.data, start, count, since * 1e-9 + s)
+        return polynomial_value(input.data, start, count, since / 1e9 + s)
     if law == STAGES:
         return stages_value(input.data, start, count, since, s)
     piece = interval(input.data, start, count, since, s)
-    x = (since - input.data[start + max(piece, 0)]) * 1e-9 + s  # since the knot
+    x = (since - input.data[start + max(piece, 0)]) / 1e9 + s  # since the knot
     if law == CUBIC:
         return cubic_value(input.data, start, count, piece, x)
     return table_value(input.data, start, count, piece, x, law == LINEAR)
@@ -81,12 +81,12 @@ def polynomial_value(data, start, count, x):
 @kernel
 def interval(data, start, count, since, s):
     """The last knot that is passed s [s] after `since` [ns], -1 before the first: at `since` or before, or before
-    the stage."""
-    low, high = -1, count - 1
+    the stage. A stage at the end of a step may lie a few ulp behind the knot there."""
+    low, high, reached = -1, count - 1, s * (1.0 - 2e-15)
     while low < high:
         middle = (low + high + 1) // 2
         ahead = data[start + middle] - since
-        if ahead <= 0.0 or ahead * 1e-9 < s:
+        if ahead <= 0.0 or ahead / 1e9 < reached:
             low = middle
         else:
             high = middle - 1
@@ -101,7 +101,7 @@ def table_value(data, start, count, piece, x, linear):
         return data[values]
     if not linear or piece == count - 1:
         return data[values + piece]
-    width = (data[start + piece + 1] - data[start + piece]) * 1e-9
+    width = (data[start + piece + 1] - data[start + piece]) / 1e9
     return data[values + piece] + (data[values + piece + 1] - data[values + piece]) * (x / width)
 
 
@@ -112,7 +112,7 @@ def cubic_value(data, start, count, piece, x):
         return data[start + count]
     if piece == count - 1:
         piece -= 1
-        x = (data[start + count - 1] - data[start + count - 2]) * 1e-9
+        x = (data[start + count - 1] - data[start + count - 2]) / 1e9
     return polynomial_value(data, start + count + 4 * piece, 4, x)
 
 
@@ -122,7 +122,7 @@ def stages_value(data, start, count, since, s):
     h_ns = data[start]
     step = int(since // h_ns)
     for node in range(count):
-        if data[start + 1 + node] * (h_ns * 1e-9) == s:
+        if data[start + 1 + node] * (h_ns / 1e9) == s:
             return data[start + 1 + count + step * count + node]
     return 0.0
 
@@ -149,7 +149,7 @@ def polynomial(coefficients: Sequence[float]) -> Signal:
 def table(times_ns: Sequence[int], values: Sequence[float], between: int) -> Signal:
     """Values at rising times since the origin; between them HOLD, LINEAR or CUBIC (a spline, from two knots on)."""
     if between == CUBIC:
-        x = np.asarray(times_ns, dtype=np.int64) * 1e-9
+        x = np.asarray(times_ns, dtype=np.int64) / 1e9
         return Signal(CUBIC, len(x), [*map(float, times_ns), *cubic_pieces(x, np.asarray(values, dtype=float)).ravel()])
     return Signal(between, len(values), [*map(float, times_ns), *values])
 
@@ -187,6 +187,19 @@ def _end_slope(x: np.ndarray, y: np.ndarray) -> float:
     for k in range(1, len(x)):
         c[k:] = (c[k:] - c[k - 1 : -1]) / (x[k:] - x[:-k])
     return float(sum(c[k] * np.prod(x[0] - x[1:k]) for k in range(1, len(x))))
+
+
+def scaled(signal: Signal, factor: float) -> Signal:
+    """`signal` times `factor`."""
+    data, law, n = np.array(signal.data), signal.law, signal.count
+    if law == SINES:
+        data[0] *= factor
+        data[1::3] *= factor
+    elif law == POLYNOMIAL:
+        data *= factor
+    else:  # behind the knots, behind the step and its nodes
+        data[n + (law == STAGES) :] *= factor
+    return signal._replace(data=data.tolist())
 
 
 def signal_arrays(signals: Sequence[tuple[Signal, int, int, int, int]]) -> tuple[np.ndarray, np.ndarray]:

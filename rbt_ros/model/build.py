@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core import types as t
+from rbt_ros.core.solvable import undetermined
 from rbt_ros.core.types import NQ, NV, JointKind, Model
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
@@ -42,6 +43,8 @@ class RobotBuilder:
     ) -> "RobotBuilder":
         """Add a body. mass [kg]; inertia about the CoM [kg·m²]: 3 principal moments or 3x3; com in its frame [m].
 
+        Massless links, point masses and thin rods are fine where the motion stays determined: `build` finds out.
+
         shapes: what it looks like, each `dict(kind="box", size=(x, y, z), at=..., rotation=..., rgba=...)`.
         """
         _checked_name("body", name)
@@ -50,8 +53,8 @@ class RobotBuilder:
                 f"body '{name}' exists twice in robot '{self.name}'; names must differ ('world' is taken)."
             )
         m = _number(mass, f"mass of body '{name}'")
-        if m <= 0:
-            raise ModelError(f"body '{name}': mass {m:g} kg is not positive.")
+        if m < 0:
+            raise ModelError(f"body '{name}': mass {m:g} kg is negative.")
         looks = tuple(s if isinstance(s, Shape) else shape(name, **s) for s in shapes)
         self._bodies[name] = Body(name, m, checked_inertia(name, inertia), _vector(com, f"com of body '{name}'"), looks)
         return self
@@ -128,13 +131,10 @@ class RobotBuilder:
         bodies, hinges = self._ordered()
         check_names(bodies, hinges)
         model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
-        for body, hinge in zip(bodies, hinges, strict=True):
-            if hinge.kind == JointKind.FREE and np.linalg.eigvalsh(body.inertia)[0] <= 0:
-                raise ModelError(
-                    f"body '{body.name}': inertia {body.inertia.tolist()} kg·m² is not positive definite, and a body "
-                    "that floats freely can turn about every axis."
-                )
-        return Robot(self.name, tuple(bodies), tuple(hinges), model)
+        robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
+        if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
+            _refuse_undetermined(robot)  # with full inertias everywhere no motion is free of them
+        return robot
 
     def _ordered(self) -> tuple[list[Body], list[Hinge]]:
         """Bodies and their hinges, parents first; what no hinge carries gets a free hinge."""
@@ -254,6 +254,28 @@ def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
     return pairs
 
 
+def _refuse_undetermined(robot: Robot) -> None:
+    """ModelError where some motion moves no mass, so that forces do not determine it."""
+    found = undetermined(robot.model)
+    if found is None:
+        return
+    hinge, body = robot.hinges[found.body], robot.bodies[found.body]
+    start = robot.model.tree[found.body, t.V]
+    share = found.velocity[start : start + NV[hinge.kind]]
+    if hinge.joint_names:
+        motion = f"freedom '{hinge.joint_names[int(np.argmax(np.abs(share)))]}'"
+    else:
+        turns = np.linalg.norm(share[:3]) >= np.linalg.norm(share[3:])
+        direction = share[:3] if turns else share[3:]
+        direction = direction / np.linalg.norm(direction)
+        axis = ", ".join(f"{c:.3g}" for c in np.where(np.abs(direction) < 1e-9, 0.0, direction))
+        motion = f"a turn about ({axis}) in its axes" if turns else f"a shift along ({axis})"
+    raise ModelError(
+        f"body '{body.name}' on hinge '{hinge.name}': {motion} moves no mass (mass {body.mass:g} kg, inertia "
+        f"{body.inertia.tolist()} kg·m²), so no force determines it. Give it inertia there, or fix the hinge."
+    )
+
+
 def checked_inertia(name: str, inertia: Any) -> np.ndarray:
     """The 3x3 tensor of body `name`: symmetric, no negative principal moment, triangle inequality."""
     value = np.asarray(inertia, dtype=float)
@@ -267,7 +289,7 @@ def checked_inertia(name: str, inertia: Any) -> np.ndarray:
     if np.abs(value - value.T).max() > 1e-12 * np.abs(value).max():
         raise ModelError(f"{where} {value.tolist()} kg·m² is not symmetric.")
     a, b, c = np.linalg.eigvalsh(value)
-    if a < -1e-12 * c or c <= 0:
+    if a < -1e-12 * abs(c):
         raise ModelError(f"{where} with principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² is not positive definite.")
     if a + b < c * (1 - 1e-12):
         raise ModelError(

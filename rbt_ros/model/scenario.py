@@ -12,12 +12,13 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", *TORQUE_FREE)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -33,6 +34,8 @@ class Scenario:
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
+    rtol: float = 1e-10  # of dop853_adaptive
+    atol: float = 1e-12
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput, ...] = ()
@@ -70,6 +73,7 @@ def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
 def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     doc.mapping(
         *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
+        *("rtol", "atol"),
         *("outputs", "mode", "clock_start"),
     )
     if doc["rbt"].value != 1:
@@ -82,6 +86,11 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
         given["integrator"] = _integrator(doc, robot)
+    for key in ("rtol", "atol"):
+        if key in doc:
+            given[key] = doc[key].number()
+            if not 0 < given[key] < 1:  # type: ignore[operator]
+                raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
     if "start" in doc:
@@ -279,7 +288,7 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
 
 
 def _input(item: Item, robot: Robot) -> PlannedInput:
-    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to")
+    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
         raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
@@ -288,11 +297,33 @@ def _input(item: Item, robot: Robot) -> PlannedInput:
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, from_ns, to_ns)
+    return PlannedInput(what, _signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
+
+
+def _signal(item: Item) -> Signal:
+    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
+    item.mapping("sines", "polynomial", "table")
+    if len(item.value) != 1:
+        raise item.error("give one of sines, polynomial, table.")
+    if "polynomial" in item:
+        return _placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
+    if "table" in item:
+        given = item["table"].mapping("times", "values", "between")
+        times = [time.number("time") for time in given["times"].entries()]
+        values = [value.number() for value in given["values"].entries()]
+        return _placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
+    given = item["sines"].mapping("offset", "terms")
+    terms = []
+    for term in given["terms"].entries():
+        parts = term.entries()
+        if len(parts) != 3:
+            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
+        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
+    return _placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
 
 
 def _effort(item: Item, robot: Robot) -> Effort:
-    item.mapping("hinge", "effort", "from", "to")
+    item.mapping("hinge", "effort", "from", "to", "signal")
     hinge = item["hinge"].text()
     kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
     dimensions = freedom_dimensions(kind) or ("angle",) * 3
@@ -300,7 +331,7 @@ def _effort(item: Item, robot: Robot) -> Effort:
 
 
 def _wrench(item: Item, robot: Robot) -> Wrench:
-    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
+    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
     given: dict[str, object] = {}

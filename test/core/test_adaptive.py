@@ -9,8 +9,10 @@ from trees import EPS, body_row, chain, model_of, no_input
 
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Event, solve
+from rbt_ros.core.integrate import DOP853, advance
+from rbt_ros.core.invariants import KINETIC, POTENTIAL, SUMMARY_COLUMNS, observe
 from rbt_ros.core.kinematics import com_state, kinematics
-from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays
+from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays, table
 from rbt_ros.core.types import Input, JointKind
 from rbt_ros.core.vec import qmul, turn_quat
 from rbt_ros.core.work import model_size, workspace
@@ -143,3 +145,30 @@ def test_free_top_is_as_exact_as_a_good_integrator_makes_it(name, rtol):
             np.abs(attitude - exact["q"]).max(), np.abs(end[7:10] - exact["omega_body"]).max() / np.abs(w).max()
         )
         assert error <= 10 * bound
+
+
+def test_a_table_of_jumps_is_met_exactly_by_the_adaptive_method_too():
+    """Held values at knots that no decimal meets exactly: impulses add up to round-off, whatever the steps."""
+    model = model_of([(-1, JointKind.PRISMATIC)], [body_row(1.0, (0, 0, 0), (1, 1, 1))])
+    knots = np.cumsum(np.random.default_rng(3).integers(10_000_000, 70_000_000, 40))
+    values = np.random.default_rng(4).uniform(-1, 1, 40)
+    rows, data = signal_arrays([(table(knots.tolist(), values.tolist(), t.HOLD), 0, 0, FOR_EVER, 0)])
+    input = Input(np.zeros(1), np.zeros((0, t.LOAD_COLUMNS)), rows, data)
+    end = int(knots[-1]) + 13_000_000
+    solution = solve(model, np.zeros(2), input, end)
+    pieces = np.diff(np.concatenate([[0], knots, [end]])) / 1e9
+    assert solution.y[-1, 1] == pytest.approx(pieces @ np.concatenate([values[:1], values]), abs=1000 * EPS)
+
+
+def test_five_bodies_keep_their_energy_for_a_minute():
+    """DOP853, 1 ms, 60 000 chaotic steps: within 1e-11 of the largest kinetic energy (measured: 1.4e-13)."""
+    model, y = five_body(json.loads((REFERENCE / "r3_fivebody.json").read_text())["cases"]["as_coded"])
+    work, start, largest, worst = workspace(model), None, 0.0, 0.0
+    pose, twist, summary = np.zeros((5, 7)), np.zeros((5, 6)), np.zeros(SUMMARY_COLUMNS)
+    for _ in range(600):
+        assert advance(model, y, no_input(model), 0, 1_000_000, 100, DOP853, work).code == t.OK
+        observe(model, y, work, pose, twist, summary)
+        energy = summary[KINETIC] + summary[POTENTIAL]
+        start = energy if start is None else start
+        largest, worst = max(largest, summary[KINETIC]), max(worst, abs(energy - start))
+    assert worst < 1e-11 * largest

@@ -56,8 +56,8 @@ def test_arrays_are_read_only():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"mass": -3}, "body 'upper': mass -3 kg is not positive"),
-        ({"mass": 0}, "body 'upper': mass 0 kg is not positive"),
+        ({"mass": -3}, "body 'upper': mass -3 kg is negative"),
+        ({"mass": 0}, r"body 'upper' on hinge 'upper': a shift along .* moves no mass \(mass 0 kg"),
         ({"mass": math.nan}, "mass of body 'upper': nan is not finite"),
         ({"mass": "heavy"}, "mass of body 'upper': 'heavy' is not a number"),
         (
@@ -68,7 +68,10 @@ def test_arrays_are_read_only():
         ({"inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "is not symmetric"),
         ({"inertia": (1, 2)}, "is not 3 principal moments or a finite 3x3 tensor"),
         ({"inertia": (1, math.inf, 1)}, "is not 3 principal moments or a finite 3x3 tensor"),
-        ({"inertia": (1, 1, 0)}, "floats freely can turn about every axis"),
+        (
+            {"inertia": (1, 1, 0)},
+            r"'upper': a turn about \(0, 0, -?1\) in its axes moves no mass .* so no force determines",
+        ),
         ({"com": (0, math.nan, 0)}, "com of body 'upper': nan is not finite"),
         ({"com": (0, 0)}, r"com of body 'upper': \(0, 0\) is not three numbers"),
         ({"shapes": [{"kind": "cone", "size": 1}]}, "'cone' is not a kind of shape; use one of box, cylinder, sphere"),
@@ -155,3 +158,26 @@ def test_products_of_inertia_keep_their_sign():
     tensor = np.array([[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]])
     model = builder(inertia=tensor).build().model
     assert model.body[0, t.INERTIA : t.INERTIA + 6].tolist() == [2.0, 3.0, 4.0, 0.1, 0.2, 0.3]
+
+
+def test_masses_that_nothing_can_turn_need_no_inertia():
+    """Point mass on a pin off its axis, thin rod on a pin across it, massless link between two pins."""
+    b = RobotBuilder("mobile").body("bob", mass=1, inertia=(0, 0, 0), com=(0, 0, -1))
+    b.hinge("pin", "revolute", parent="world", child="bob", axis=(0, 1, 0))
+    b.body("link", mass=0, inertia=(0, 0, 0)).hinge("first", "revolute", parent="bob", child="link", axis=(1, 0, 0))
+    b.body("rod", mass=1, inertia=(1, 1, 0)).hinge("second", "revolute", parent="link", child="rod", axis=(0, 1, 0))
+    assert len(b.build().bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("numbers", "axis", "message"),
+    [
+        (dict(mass=1, inertia=(1, 1, 0)), (0, 0, 1), "body 'rod' on hinge 'pin': freedom 'pin' moves no mass"),
+        (dict(mass=1, inertia=(0, 0, 0)), (0, 1, 0), "freedom 'pin' moves no mass"),
+        (dict(mass=0, inertia=(0, 0, 0)), (0, 1, 0), "freedom 'pin' moves no mass"),
+    ],
+)
+def test_motions_without_mass_are_refused_by_name(numbers, axis, message):
+    b = RobotBuilder("mobile").body("rod", **numbers).hinge("pin", "revolute", parent="world", child="rod", axis=axis)
+    with pytest.raises(ModelError, match=message):
+        b.build()

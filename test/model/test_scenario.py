@@ -64,7 +64,7 @@ def test_the_shipped_one():
         ("seed: 7", "sede: 7", r"sat.yaml:21: sede: unknown key 'sede'; the keys here are rbt, robot, gravity"),
         ("mass: 3 kg", "mas: 3 kg", r"sat.yaml:6: robot.bodies.hub.mas: unknown key 'mas'"),
         ("      mass: 3 kg\n", "", r"sat.yaml:5: robot.bodies.hub: 'mass' is missing"),
-        ("mass: 3 kg", "mass: -3 kg", r"sat.yaml:5: robot.bodies.hub: body 'hub': mass -3 kg is not positive"),
+        ("mass: 3 kg", "mass: -3 kg", r"sat.yaml:5: robot.bodies.hub: body 'hub': mass -3 kg is negative"),
         ("mass: 3 kg", "mass: 3 s", r"sat.yaml:6: robot.bodies.hub.mass: '3 s' has the unit 's', which is no mass"),
         ("0.03, 0.007]", "0.03, 0.7]", r"sat.yaml:5: .*break Ix \+ Iy >= Iz"),
         ("0.03, 0.007]", "0.03, -0.007]", r"sat.yaml:5: .*is not positive definite"),
