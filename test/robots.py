@@ -28,7 +28,10 @@ def random_robot(rng, n, kinds=KINDS):
             for _ in range(rng.integers(3))
         ]
         com = rng.uniform(-0.5, 0.5, 3)
-        b.body(f"b{i}", mass=rng.uniform(0.5, 3), inertia=random_inertia(rng), com=com, shapes=shapes)
+        mass, inertia = rng.uniform(0.5, 3), random_inertia(rng)
+        if kind == "fixed" and rng.random() < 0.5:  # a mere frame
+            mass, inertia = 0.0, np.zeros(3)
+        b.body(f"b{i}", mass=mass, inertia=inertia, com=com, shapes=shapes)
         if kind == "free":
             if rng.random() < 0.5:  # else the builder makes the same
                 b.hinge(f"b{i}", "free", parent="world", child=f"b{i}")
