@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 _FACE = {
     "RobotBuilder": "rbt_ros.model.build",
     "Robot": "rbt_ros.model.robot",
+    "load_urdf": "rbt_ros.model.urdf_read",
+    "urdf_text": "rbt_ros.model.urdf",
     "Simulation": "rbt_ros.sim",
     "load": "rbt_ros.sim",
     "Wrench": "rbt_ros.model.inputs",

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import as_quaternion
@@ -14,10 +15,15 @@ from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
 INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
+KEYS = (
+    *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
+    *("duration", "seed", "outputs", "mode", "clock_start"),
+)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -31,6 +37,8 @@ class Scenario:
     robot: Robot
     name: str = "scenario"
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
+    attraction: float = 0.0  # mu [m³/s²] of a point mass
+    attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
     rtol: float = 1e-10  # of dop853_adaptive
@@ -61,34 +69,35 @@ def find_scenario(name: str) -> Path:
 def read_scenario(name: str) -> Scenario:
     """The scenario in a file, or the shipped one of that name."""
     path = find_scenario(name)
-    return _scenario(read_yaml(path), path.stem, path.read_text(encoding="utf-8"))
+    return _scenario(read_yaml(path), path, path.read_text(encoding="utf-8"))
 
 
 def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
-    """The scenario in a YAML text; `name` stands in error messages."""
-    return _scenario(parse_yaml(text, name), Path(name).stem, text)
+    """The scenario in a YAML text; `name`, a path, stands in error messages, and a URDF is looked for beside it."""
+    return _scenario(parse_yaml(text, name), Path(name), text)
 
 
-def _scenario(doc: Item, name: str, text: str) -> Scenario:
-    doc.mapping(
-        *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
-        *("rtol", "atol"),
-        *("outputs", "mode", "clock_start"),
-    )
+def _scenario(doc: Item, path: Path, text: str) -> Scenario:
+    doc.mapping(*KEYS)
     if doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
-    robot = _robot(doc["robot"], name)
-    given: dict[str, object] = {}
+    robot = _robot(doc["robot"], path)
+    given: dict[str, Any] = {}
     if "gravity" in doc:
         given["gravity"] = doc["gravity"].vector("acceleration")
+    if "attraction" in doc:
+        doc["attraction"].mapping("mu", "at")
+        given["attraction"] = doc["attraction"]["mu"].number()
+        if "at" in doc["attraction"]:
+            given["attractor"] = doc["attraction"]["at"].vector("length")
     if "step" in doc:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
-        given["integrator"] = _integrator(doc, robot)
+        given["integrator"] = _integrator(doc, robot, given.get("attraction", 0.0))
     for key in ("rtol", "atol"):
         if key in doc:
             given[key] = doc[key].number()
-            if not 0 < given[key] < 1:  # type: ignore[operator]
+            if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
@@ -110,13 +119,13 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=name, text=text, **given)  # type: ignore[arg-type]
+    return Scenario(robot, name=path.stem, text=text, **given)
 
 
-def _integrator(doc: Item, robot: Robot) -> str:
+def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     """The integrator of the document, checked against its robot and inputs."""
     integrator = doc["integrator"].choice(*INTEGRATORS)
-    if text := obstacle(integrator, robot):
+    if text := obstacle(integrator, robot, attraction):
         raise doc["integrator"].error(text)
     if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
         raise doc["inputs"].error(text)
@@ -139,16 +148,30 @@ def _outputs(item: Item) -> dict[str, float]:
     return rates
 
 
-def _robot(item: Item, name: str) -> Robot:
-    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}`."""
-    item.mapping("name", "bodies", "hinges")
-    builder = RobotBuilder(item["name"].text() if "name" in item else name)
+def _robot(item: Item, path: Path) -> Robot:
+    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}` or `robot: {urdf: FILE, base: fixed}`."""
+    item.mapping("name", "bodies", "hinges", "urdf", "base")
+    if "urdf" in item:
+        item.mapping("urdf", "base")
+        base = item["base"].choice(*BASES) if "base" in item else BASES[0]
+        return _placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+    if "base" in item:
+        raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
+    builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
     return _placed(item, builder.build)
+
+
+def _urdf_file(name: str, folder: Path) -> Path:
+    """Where the URDF `name` is: beside the scenario, among the package's own, else as given."""
+    for file in (folder / Path(name).expanduser(), share("urdf", name)):
+        if file.is_file():
+            return file
+    return Path(name)
 
 
 def _placed(item: Item, make, *args, **kwargs):
@@ -163,9 +186,10 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
-        shape.mapping("kind", "size", "at", "rotation", "rgba")
+        shape.mapping("kind", "size", "at", "rotation", "rgba", "file")
         looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
-        looks["size"] = _lengths(shape["size"])
+        if "size" in shape:
+            looks["size"] = _lengths(shape["size"])
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
@@ -192,7 +216,7 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
         "kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction"
     )
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     if "at" in spec:
         given["at"] = spec["at"].vector("length")
     for key in ("axis", "axis2"):
@@ -318,7 +342,7 @@ def _wrench(item: Item, robot: Robot) -> Wrench:
     item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     for key, unit in (("force", "force"), ("moment", "torque")):
         if key in item:
             given[key] = item[key].vector(unit)
@@ -333,4 +357,4 @@ def _wrench(item: Item, robot: Robot) -> Wrench:
         given["frame"] = "world" if frame == "world" else "body"
     if "at" in item:
         given["at"] = item["at"].choice("com", "origin")
-    return Wrench(body, **given)  # type: ignore[arg-type]
+    return Wrench(body, **given)
