@@ -100,7 +100,7 @@ setup(
         "optimal": ["casadi"],
         "cluster": ["dask", "distributed"],
         "dev": DEV,
-        "bench": ["mujoco", "pin"],
+        "bench": ["mujoco", "pin", "cmeel-eigen", "drake"],
     },
     entry_points={
         "console_scripts": [

@@ -88,17 +88,18 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._advance = integrate.advance
+        self._stepper = integrate.stepper
         if integrator in TORQUE_FREE:
-            self._advance = torque_free.Flight().advance
+            self._stepper = torque_free.Flight().stepper
         elif integrator == "dop853_adaptive":
-            self._advance = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).advance
+            self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
         self._model = robot.model._replace(world=_world(g, pull))
         self._y = neutral(robot)
         self._start = self._y.copy()
         self._work = workspace(self._model)
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model)
+        self._renew()
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Simulation":
@@ -226,32 +227,38 @@ class Simulation:
 
     def advance(self, ticks: int = 1) -> None:
         """Compute `ticks` steps. SolveError names the tick and the hinge; the last good state is kept."""
-        inputs, end = self._inputs, self.tick + ticks
-        while self.tick < end:
-            if self.tick >= inputs.current_end:
-                inputs.renew(self.tick)
-            n = min(end, inputs.current_end) - self.tick
-            status = self._advance(
-                self._model, self._y, inputs.current, self.t_ns, self.h_ns, n, self._method, self._work
-            )
-            self.tick += status.tick
+        inputs, tick = self._inputs, self.tick
+        end = tick + ticks
+        while tick < end:
+            if tick >= inputs.current_end:
+                self._renew()
+            n = end if end < inputs.current_end else inputs.current_end
+            code, done, body = self._go_on(tick * self.h_ns, n - tick)
+            self.tick = tick = tick + done
             if inputs.acts:
                 self._kept.forget()
-            if status.code != t.OK:
-                hinge, tick = self.robot.hinges[status.body].name, self.tick + 1
-                when = f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s"
-                raise SolveError(f"{when}: {FAILURES[status.code].format(hinge)}")
+            if code != t.OK:
+                raise SolveError(self._failure(code, body))
+
+    def _renew(self) -> None:
+        """Let act what acts from this tick on."""
+        self._inputs.renew(self.tick)
+        now = self._inputs.current
+        self._go_on = self._stepper(self._model, self._y, now, self.h_ns, self._method, self._work)
+
+    def _failure(self, code: int, body: int) -> str:
+        hinge, tick = self.robot.hinges[body].name, self.tick + 1
+        return f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
-        now = (self.t_ns, self.h_ns, 0, self._method)
-        self._advance(self._model, self._y, self._inputs.current, *now, self._work)
+        self._go_on(self.t_ns, 0)
         self.sample()
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
         if self.tick >= self._inputs.current_end:
-            self._inputs.renew(self.tick)
+            self._renew()
         n, nq = len(self.robot.bodies), self.robot.coordinates
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._model, self._y, self._work, pose, twist, summary)

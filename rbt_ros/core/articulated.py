@@ -20,6 +20,7 @@ from rbt_ros.core.vec import (
     add,
     cross,
     dot,
+    lower_solve,
     mat_add,
     put3,
     put6,
@@ -31,11 +32,14 @@ from rbt_ros.core.vec import (
     sub,
     sub_outer,
     sym_add,
-    sym_inverse,
+    sym_factors,
     sym_mul,
+    sym_solve,
     sym_sub_outer,
+    times,
     turn,
     turn_back,
+    upper_solve,
 )
 from rbt_ros.core.work import (
     ACC_V,
@@ -129,33 +133,27 @@ def eliminate_axes(model, i, work):
 
 @kernel
 def eliminate_ball(model, i, work):
-    """Take the three turns of a spherical hinge out: ẇ = I⁻¹ (τ - n - H a). Row i + 1 keeps I⁻¹, I⁻¹ H, I⁻¹ (τ - n)
-    in the places of I, H, n."""
+    """Take the three turns of a spherical hinge out of I ẇ + H a = τ - n, by Gauss: I = L D Lᵀ.
+
+    Row i + 1 keeps D⁻¹ and L, h = L⁻¹ H, s = L⁻¹ (τ - n) in the places of I, H, n: Lᵀ ẇ = D⁻¹ (s - h a). What remains
+    is M - hᵀ D⁻¹ h and f + hᵀ D⁻¹ s. Never I⁻¹: it is huge about a thin rod's own axis, and in world axes that
+    drowns the last digits of its other elements, which every ẇ would then miss.
+    """
     j = model.tree[i, V]
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    H, M = row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
     n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
     tau = turn(row9(work.body, i + 1, ROT), row3_efforts(work, j))
-    I_inv = sym_inverse(I)
-    Ht = (
-        (H[0][0], H[1][0], H[2][0]),
-        (H[0][1], H[1][1], H[2][1]),
-        (H[0][2], H[1][2], H[2][2]),
-    )
-    g0, g1, g2 = sym_mul(I_inv, Ht[0]), sym_mul(I_inv, Ht[1]), sym_mul(I_inv, Ht[2])  # columns of G = I⁻¹ H
-    rest = sym_mul(I_inv, sub(tau, n))
-    G = ((g0[0], g1[0], g2[0]), (g0[1], g1[1], g2[1]), (g0[2], g1[2], g2[2]))
-    put6(work.body, i + 1, II, I_inv)
-    put9(work.body, i + 1, HH, G)
-    put3(work.body, i + 1, MOMENT, rest)
-    left = (
-        M[0] - dot(Ht[0], g0),
-        M[1] - dot(Ht[1], g1),
-        M[2] - dot(Ht[2], g2),
-        M[3] - dot(Ht[0], g1),
-        M[4] - dot(Ht[0], g2),
-        M[5] - dot(Ht[1], g2),
-    )  # M - Hᵀ I⁻¹ H
-    mass_to_parent(model, i, work, left, tau, add(f, turn(Ht, rest)))
+    D_inv, L = sym_factors(row6(work.body, i + 1, II))
+    h0 = H[0]
+    h1 = sub(H[1], scale(L[0], h0))
+    h2 = sub(sub(H[2], scale(L[1], h0)), scale(L[2], h1))
+    s = lower_solve(L, sub(tau, n))
+    put3(work.body, i + 1, II, D_inv)
+    put3(work.body, i + 1, II + 3, L)
+    put9(work.body, i + 1, HH, (h0, h1, h2))
+    put3(work.body, i + 1, MOMENT, s)
+    M = sym_sub_outer(sym_sub_outer(sym_sub_outer(M, h0, D_inv[0]), h1, D_inv[1]), h2, D_inv[2])
+    mass_to_parent(model, i, work, M, tau, add(f, turn_back((h0, h1, h2), times(D_inv, s))))
 
 
 @kernel
@@ -181,24 +179,29 @@ def row3_efforts(work, j):
 
 @kernel
 def solve_free(model, i, work, vdot):
-    """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'."""
+    """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'.
+
+    Without M⁻¹, as in `eliminate_ball`: M = L D Lᵀ.
+    """
     j = model.tree[i, V]
     I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
     R_WB = row9(work.body, i + 1, ROT)
     n = sub(turn(R_WB, row3_efforts(work, j)), row3(work.body, i + 1, MOMENT))
     f = sub(row3_efforts(work, j + 3), row3(work.body, i + 1, FORCE))
-    M_inv = sym_inverse(M)
-    g0, g1, g2 = sym_mul(M_inv, H[0]), sym_mul(M_inv, H[1]), sym_mul(M_inv, H[2])  # rows of H M⁻¹
+    D_inv, L = sym_factors(M)
+    h0, h1, h2 = lower_solve(L, H[0]), lower_solve(L, H[1]), lower_solve(L, H[2])  # columns of h = L⁻¹ Hᵀ
+    g0, g1, g2 = times(D_inv, h0), times(D_inv, h1), times(D_inv, h2)
+    s = lower_solve(L, f)
     seen = (
-        I[0] - dot(H[0], g0),
-        I[1] - dot(H[1], g1),
-        I[2] - dot(H[2], g2),
-        I[3] - dot(H[0], g1),
-        I[4] - dot(H[0], g2),
-        I[5] - dot(H[1], g2),
-    )
-    wdot = sym_mul(sym_inverse(seen), sub(n, (dot(g0, f), dot(g1, f), dot(g2, f))))
-    a = sym_mul(M_inv, sub(f, turn_back(H, wdot)))
+        I[0] - dot(h0, g0),
+        I[1] - dot(h1, g1),
+        I[2] - dot(h2, g2),
+        I[3] - dot(h0, g1),
+        I[4] - dot(h0, g2),
+        I[5] - dot(h1, g2),
+    )  # I - hᵀ D⁻¹ h
+    wdot = sym_solve(seen, sub(n, (dot(g0, s), dot(g1, s), dot(g2, s))))
+    a = upper_solve(L, times(D_inv, sub(s, turn_back((h0, h1, h2), wdot))))
     put3(work.body, i + 1, SPIN_DOT_V, wdot)
     put3(work.body, i + 1, ACC_V, a)
     vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(R_WB, wdot)
@@ -213,7 +216,9 @@ def answer(model, i, work, vdot):
     a = add(row3(work.body, p, ACC_V), cross(wdot, row3(work.body, i + 1, ARM)))
     if kind == JointKind.SPHERICAL:
         wdot_P = wdot
-        wdot = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        D_inv, L = row3(work.body, i + 1, II), row3(work.body, i + 1, II + 3)
+        s = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        wdot = upper_solve(L, times(D_inv, s))
         vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.body, i + 1, ROT), sub(wdot, wdot_P))
     else:
         for k in range(NV[kind]):

@@ -76,6 +76,7 @@ class Timeline:
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
         self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` is not known to hold
 
     def plan(self, planned: PlannedInput) -> None:
@@ -140,14 +141,10 @@ class Timeline:
                 driven = [(int(j), scaled(item.signal, item.value[j])) for j in np.nonzero(item.value)[0]]
                 signals += [self._driven(item, signal, j) for j, signal in driven]
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
+        self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
-
-    @property
-    def acts(self) -> bool:
-        """Whether anything acts now."""
-        return self.current.load.shape[0] > 0 or self.current.signal.shape[0] > 0 or bool(self.current.tau.any())
 
     def _driven(self, item: _Timed, signal: Signal, freedom: int) -> tuple[Signal, int, int, int, int]:
         """A row for `signal_arrays`: the signal, what it drives, from, to and its origin [ns]."""
