@@ -158,7 +158,7 @@ class Simulation:
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
         put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
-        self._kept.forget()
+        self._placed()
 
     def set_hinge(
         self,
@@ -176,7 +176,13 @@ class Simulation:
         in the child's axes [rad/s]. What is not given stays.
         """
         put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._placed()
+
+    def _placed(self) -> None:
+        """What is set before the first step is the start that `reset` returns to."""
         self._kept.forget()
+        if self.tick == 0:
+            self._start = self._y.copy()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""

@@ -55,6 +55,17 @@ def test_reset_returns_to_the_start_and_forgets_commands():
     assert sim.digest() == other.digest()
 
 
+def test_reset_returns_to_what_was_set_before_the_first_step():
+    robot = rbt.load("cubesat").robot
+    sim = Simulation(robot)
+    sim.set_body("cubesat", omega_body=(1.0, 2.0, 3.0))
+    start = sim.digest()
+    sim.advance(3)
+    sim.set_body("cubesat", omega_body=(0.0, 0.0, 0.0))
+    sim.reset()
+    assert sim.digest() == start
+
+
 def test_a_command_acts_from_the_next_step_for_its_hold_time():
     sim = cubesat()
     sim.advance(10)

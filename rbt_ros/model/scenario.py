@@ -214,7 +214,8 @@ def _inertia(item: Item) -> list:
 
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
-        "kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction"
+        *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
+        *("stiffness", "rest", "damping", "friction", "creep"),
     )
     given: dict[str, Any] = {}
     if "at" in spec:
@@ -224,7 +225,9 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
             given[key] = spec[key].vector("plain number")
     if "rotation" in spec:
         given["rotation"] = _attitude(spec["rotation"])
-    for key in ("stiffness", "rest", "damping", "friction"):
+    if "limits" in spec:
+        given["limits"] = spec["limits"].plain()
+    for key in ("stiffness", "rest", "damping", "friction", "creep"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
