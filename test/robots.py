@@ -55,7 +55,7 @@ def _losses(rng, kind):
     given = {}
     if rng.random() < 0.7:
         given = dict(zip(("stiffness", "damping", "friction", "creep"), rng.uniform(0.1, 2, 4), strict=True))
-        given["rest"] = rng.uniform(-1, 1)
+        given["rest"] = rng.uniform(-1, 1) if kind != "spherical" else 0.0
     freedoms = int(NV[JointKind[kind.upper()]])
     if kind not in ("fixed", "spherical") and rng.random() < 0.5:
         pairs = np.sort(rng.uniform(-3, 3, (freedoms, 2)), axis=1)
