@@ -13,13 +13,14 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import inertia_in_world, move, settle, start_at_the_world, unfold
-from rbt_ros.core.newton_euler import newton_euler
-from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
+from rbt_ros.core.kinematics import move, settle, start_at_the_world, unfold
+from rbt_ros.core.newton_euler import newton, newton_euler
+from rbt_ros.core.types import COM, INERTIA, KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
     cross,
     dot,
+    gyroscopic,
     lower_solve,
     mat_add,
     put3,
@@ -36,10 +37,13 @@ from rbt_ros.core.vec import (
     sym_mul,
     sym_solve,
     sym_sub_outer,
+    sym_turn,
     times,
+    transpose,
     turn,
     turn_back,
     upper_solve,
+    vec3,
 )
 from rbt_ros.core.work import (
     ACC_V,
@@ -58,6 +62,8 @@ from rbt_ros.core.work import (
     UF,
     UN,
 )
+
+NO_INERTIA = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -178,21 +184,21 @@ def row3_efforts(work, j):
 
 
 @kernel
-def solve_free(model, i, work, vdot):
+def solve_free(model, i, v, work, vdot):
     """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'.
 
-    Without M⁻¹, as in `eliminate_ball`: M = L D Lᵀ.
+    Without M⁻¹, as in `eliminate_ball`: M = L D Lᵀ. Its own turning is Euler's equation in body axes, where its inertia
+    is constant; only what hangs on it comes from world axes. So a lone body keeps its energy to the last digits.
     """
     j = model.tree[i, V]
     I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    R_WB = row9(work.body, i + 1, ROT)
-    n = sub(turn(R_WB, row3_efforts(work, j)), row3(work.body, i + 1, MOMENT))
+    R_WB, I_B, w_B = row9(work.body, i + 1, ROT), row6(model.body, i, INERTIA), vec3(v, j)
     f = sub(row3_efforts(work, j + 3), row3(work.body, i + 1, FORCE))
     D_inv, L = sym_factors(M)
     h0, h1, h2 = lower_solve(L, H[0]), lower_solve(L, H[1]), lower_solve(L, H[2])  # columns of h = L⁻¹ Hᵀ
     g0, g1, g2 = times(D_inv, h0), times(D_inv, h1), times(D_inv, h2)
     s = lower_solve(L, f)
-    seen = (
+    carried = (
         I[0] - dot(h0, g0),
         I[1] - dot(h1, g1),
         I[2] - dot(h2, g2),
@@ -200,11 +206,15 @@ def solve_free(model, i, work, vdot):
         I[4] - dot(h0, g2),
         I[5] - dot(h1, g2),
     )  # I - hᵀ D⁻¹ h
-    wdot = sym_solve(seen, sub(n, (dot(g0, s), dot(g1, s), dot(g2, s))))
+    R_BW = transpose(R_WB)
+    n_B = turn(R_BW, add(row3(work.body, i + 1, MOMENT), (dot(g0, s), dot(g1, s), dot(g2, s))))
+    n_B = sub(sub(row3_efforts(work, j), n_B), gyroscopic(I_B, w_B))
+    wdot_B = sym_solve(sym_add(I_B, sym_turn(R_BW, carried)), n_B)
+    wdot = turn(R_WB, wdot_B)
     a = upper_solve(L, times(D_inv, sub(s, turn_back((h0, h1, h2), wdot))))
     put3(work.body, i + 1, SPIN_DOT_V, wdot)
     put3(work.body, i + 1, ACC_V, a)
-    vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(R_WB, wdot)
+    vdot[j], vdot[j + 1], vdot[j + 2] = wdot_B
     vdot[j + 3], vdot[j + 4], vdot[j + 5] = a
 
 
@@ -242,15 +252,21 @@ def set_out(model, q, v, work):
     for i in range(model.tree.shape[0]):
         R_WB, r = settle(model, i, work)
         w, wdot, a = move(model, i, v, R_WB, r, work)
-        m, (c, I_W) = model.body[i, MASS], inertia_in_world(model, i, R_WB)
-        weigh(i, m, c, I_W, work)
-        n, f = newton_euler(m, c, I_W, w, wdot, a)
+        m, c = model.body[i, MASS], turn(R_WB, row3(model.body, i, COM))
+        if model.tree[i, KIND] == JointKind.FREE:  # its own turning is left to `solve_free`
+            weigh(i, m, c, NO_INERTIA, work)
+            f = newton(m, c, w, wdot, a)
+            n = cross(c, f)
+        else:
+            I_W = sym_turn(R_WB, row6(model.body, i, INERTIA))
+            weigh(i, m, c, I_W, work)
+            n, f = newton_euler(m, c, I_W, w, wdot, a)
         put3(work.body, i + 1, MOMENT, n)
         put3(work.body, i + 1, FORCE, f)
 
 
 @kernel
-def solve_tree(model, work, vdot):
+def solve_tree(model, v, work, vdot):
     """v̇ from the rows that `set_out` and the forces have filled: inward elimination, outward answer."""
     n = model.tree.shape[0]
     for i in range(n - 1, -1, -1):
@@ -260,7 +276,7 @@ def solve_tree(model, work, vdot):
         elif kind != JointKind.FREE:
             eliminate_axes(model, i, work)
         else:
-            solve_free(model, i, work, vdot)
+            solve_free(model, i, v, work, vdot)
     for i in range(n):
         if model.tree[i, KIND] != JointKind.FREE:
             answer(model, i, work, vdot)

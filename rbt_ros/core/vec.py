@@ -268,6 +268,18 @@ def sym_factors(S):
 
 
 @kernel
+def gyroscopic(I, w):
+    """ω × I ω with the differences of the moments of inertia first: where they are nearly equal no digits are lost."""
+    xx, yy, zz, xy, xz, yz = I
+    x, y, z = w
+    return (
+        (zz - yy) * y * z + yz * (y * y - z * z) + x * (xz * y - xy * z),
+        (xx - zz) * z * x + xz * (z * z - x * x) + y * (xy * z - yz * x),
+        (yy - xx) * x * y + xy * (x * x - y * y) + z * (yz * x - xz * y),
+    )
+
+
+@kernel
 def lower_solve(L, b):
     """L⁻¹ b."""
     y = b[1] - L[0] * b[0]

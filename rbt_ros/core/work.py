@@ -17,6 +17,7 @@ ACC = 25  # acceleration of the origin at v̇ = 0, less uniform gravity, 3
 SPIN_DOT_V, ACC_V = 28, 31  # what v̇ adds to both, 3 and 3
 II, HH, MM = 34, 40, 49  # articulated inertia [[I, H], [Hᵀ, M]]: symmetric 6, 9, symmetric 6
 MOMENT, FORCE = 55, 58  # bias wrench: what the parent must exert at v̇ = 0, 3 and 3
+# (a free body's own inertia and ω × I ω are in neither: `articulated.solve_free` has them in body axes)
 BODY_WORK = 61
 
 # columns of Work.freedom

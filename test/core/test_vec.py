@@ -6,6 +6,8 @@ import pytest
 from trees import EPS, unit
 
 from rbt_ros.core.vec import (
+    cross,
+    gyroscopic,
     mat_mul,
     qmul,
     qturn,
@@ -73,6 +75,8 @@ def test_symmetric_matrices():
     R = rotation(tuple(unit(rng, 4)))
     turned = np.array(R) @ S @ np.array(R).T
     assert sym_turn(R, six) == pytest.approx(turned[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], rel=20 * EPS, abs=20 * EPS)
+    w = tuple(rng.normal(size=3))
+    assert gyroscopic(six, w) == pytest.approx(cross(w, sym_mul(six, w)), abs=40 * EPS * np.abs(S).max())
     D_inv, (l10, l20, l21) = sym_factors(six)
     L = np.array([[1, 0, 0], [l10, 1, 0], [l20, l21, 1]])
     assert L @ np.diag(1 / np.array(D_inv)) @ L.T == pytest.approx(S, abs=8 * EPS * np.abs(S).max())
