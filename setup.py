@@ -45,6 +45,7 @@ DEV = [
     "pytest-cov",
     "pytest-timeout",
     "ruff",
+    "xacro",
     # a DDS client of another vendor, and domain numbers that no other test run uses
     "cyclonedds",
     "ros-domain-coordinator",
@@ -94,11 +95,12 @@ setup(
         "view": ["websockets"],
         "plot": ["matplotlib"],
         "mesh": ["trimesh"],
+        "xacro": ["xacro"],
         "nastran": ['pyNastran; python_version < "3.13"'],
         "optimal": ["casadi"],
         "cluster": ["dask", "distributed"],
         "dev": DEV,
-        "bench": ["mujoco", "pin"],
+        "bench": ["mujoco", "pin", "cmeel-eigen", "drake"],
     },
     entry_points={
         "console_scripts": [

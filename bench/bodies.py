@@ -1,4 +1,4 @@
-"""The systems of the engine's benchmarks, described once: as our Model, and as MuJoCo XML.
+"""The systems of the engine's benchmarks, described once for all engines.
 
 Body frames lie at the hinges (a free body: at its centre of mass) and are aligned with the world at zero.
 """
@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core import types as t
-from rbt_ros.core.types import NQ, NV, JointKind, Model
+import rbt_ros as rbt
+from rbt_ros.core.types import NQ, NV, JointKind
 from rbt_ros.core.vec import qmul, turn_quat
+from rbt_ros.model.coordinates import BodyStart, HingeStart
+from rbt_ros.model.inputs import Effort
+from rbt_ros.model.scenario import PlannedInput, Scenario
 
 FREE, SPHERICAL, REVOLUTE = JointKind.FREE, JointKind.SPHERICAL, JointKind.REVOLUTE
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -28,13 +31,30 @@ class Part(NamedTuple):
     axis: tuple = Z
 
 
+class Path(NamedTuple):
+    """A hinge angle that a PD controller follows: kp (r - q) + kd (ṙ - q̇), r straight between the knots."""
+
+    part: int
+    times: tuple  # [s]
+    angles: tuple  # [rad]
+
+    def at(self, time):
+        """r and ṙ; at a knot the rate that follows."""
+        k = np.searchsorted(self.times[1:-1], time, side="right")
+        slope = (np.diff(self.angles) / np.diff(self.times))[k]
+        return np.interp(time, self.times, self.angles), slope
+
+
 class System(NamedTuple):
-    """Bodies, start, gravity along -z."""
+    """Bodies, start, gravity along -z. q and v in our order: of a free body q_WB, p_WB and w_WB_B, v_WB."""
 
     parts: list[Part]
     q: np.ndarray
     v: np.ndarray
     g: float
+    paths: tuple[Path, ...] = ()
+    kp: float = 0.0  # [N·m/rad]
+    kd: float = 0.0  # [N·m·s/rad]
 
 
 def free_top() -> System:
@@ -58,6 +78,21 @@ def five_bodies() -> System:
 
     q = np.array([*zxz(np.pi, 1, 2), *zxz(1, 2, 1), np.pi, 2.0, -2.0])
     return System(parts, q, np.zeros(9), 9.81)
+
+
+def three_panels() -> System:
+    """S4: three square panels afloat, folded by two controlled hinges, one after the other, and unfolded again."""
+    moments = (1.0001 / 12, 1.0001 / 12, 2 / 12)
+    parts = [
+        Part(-1, FREE, 1.0, moments),
+        Part(0, REVOLUTE, 1.0, moments, (0.5, 0, 0), (0.5, 0, 0), Y),
+        Part(0, REVOLUTE, 1.0, moments, (0, 0.5, 0), (0, 0.5, 0), X),
+    ]
+    q = np.array([1.0, 0, 0, 0, -1 / 3, -1 / 3, 0, 0, 0])
+    right = np.pi / 2
+    times = (0.0, 10.0, 20.0, 30.0, 40.0)
+    paths = (Path(1, times, (0.0, right, right, 0.0, 0.0)), Path(2, times, (0.0, 0.0, right, right, 0.0)))
+    return System(parts, q, np.zeros(8), 0.0, paths, 5.0, 5.0)
 
 
 def chain(n: int) -> System:
@@ -87,43 +122,71 @@ def random_tree(n: int) -> System:
     return System(parts, rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), 9.81)
 
 
-def our_model(system: System) -> Model:
-    """The arrays of the engine."""
-    n = len(system.parts)
-    tree, body = np.zeros((n, t.TREE_COLUMNS), np.int64), np.zeros((n, t.BODY_COLUMNS))
-    q = v = 0
-    for i, part in enumerate(system.parts):
-        tree[i] = part.parent, part.kind, q, v
-        q, v = q + NQ[part.kind], v + NV[part.kind]
-        row = [part.mass, *part.com, *part.inertia, 0, 0, 0, *part.at, 1, 0, 0, 0, *part.axis, *Y]
-        body[i] = row
-    world = np.zeros(t.WORLD_COLUMNS)
-    world[t.GRAVITY + 2] = -system.g
-    model = Model(tree, body, np.zeros((v, t.FREEDOM_COLUMNS)), world)
-    for array in model:
-        array.flags.writeable = False
-    return model
+def offsets(system: System) -> list[tuple[JointKind, int, int]]:
+    """(kind, place in q, place in v) of each hinge."""
+    kinds = [part.kind for part in system.parts]
+    q, v = np.cumsum([0, *NQ[kinds]]), np.cumsum([0, *NV[kinds]])
+    return [(kind, int(a), int(b)) for kind, a, b in zip(kinds, q, v, strict=False)]
 
 
-def mujoco_xml(system: System, step: float) -> str:
-    """The same for MuJoCo: no contacts, no armature, no damping."""
-    text = {FREE: "free", SPHERICAL: "ball", REVOLUTE: "hinge"}
-
-    def numbers(a):
-        return " ".join(repr(float(x)) for x in a)
-
-    def body(i):
-        p = system.parts[i]
-        axis = f' axis="{numbers(p.axis)}"' if p.kind == REVOLUTE else ""
-        inertial = f'<inertial pos="{numbers(p.com)}" mass="{p.mass!r}" diaginertia="1 1 1"/>'
-        children = "".join(body(k) for k in range(len(system.parts)) if system.parts[k].parent == i)
-        joint = f'<joint type="{text[p.kind]}"{axis} armature="0" damping="0"/>'
-        return f'<body pos="{numbers(p.at)}">{inertial}{joint}{children}</body>'
-
-    return (
-        '<mujoco><compiler angle="radian" inertiafromgeom="false"/>'
-        f'<option timestep="{step!r}" gravity="0 0 {-system.g}" integrator="RK4">'
-        '<flag contact="disable" constraint="disable"/></option><worldbody>'
-        + "".join(body(i) for i in range(len(system.parts)) if system.parts[i].parent < 0)
-        + "</worldbody></mujoco>"
+def simulation(system: System, step: float = 1e-3, integrator: str = "rk4") -> rbt.Simulation:
+    """The system in our engine, at its start; `reset()` brings it back there."""
+    builder, controlled = rbt.RobotBuilder("system"), {path.part for path in system.paths}
+    start_bodies, start_hinges, inputs = {}, {}, []
+    for i, (part, (kind, k, j)) in enumerate(zip(system.parts, offsets(system), strict=True)):
+        q, v = system.q[k : k + NQ[kind]], system.v[j : j + NV[kind]]
+        builder.body(f"b{i}", mass=part.mass, inertia=part.inertia, com=part.com)
+        if kind == FREE:
+            start_bodies[f"b{i}"] = BodyStart(position=q[4:], quaternion=q[:4], velocity=v[3:], omega_body=v[:3])
+            continue
+        parent = "world" if part.parent < 0 else f"b{part.parent}"
+        pd = {"stiffness": system.kp, "damping": system.kd} if i in controlled else {}
+        builder.hinge(f"h{i}", kind.name.lower(), parent=parent, child=f"b{i}", at=part.at, axis=part.axis, **pd)
+        start_hinges[f"h{i}"] = HingeStart(quaternion=q, omega=v) if kind == SPHERICAL else HingeStart(q[0], v[0])
+    for path in system.paths:  # what the spring and the damper lack: kp r + kd ṙ
+        times, angles = np.array(path.times), np.array(path.angles)
+        rate = rbt.table(times[:-1], system.kd * path.at(times[:-1])[1], between="hold")
+        for signal in (rbt.table(times, system.kp * angles), rate):
+            inputs.append(PlannedInput(Effort(f"h{path.part}", (1.0,)), signal))
+    return rbt.Simulation.of(
+        Scenario(
+            builder.build(),
+            gravity=(0.0, 0.0, -system.g),
+            h_ns=round(step * 1e9),
+            integrator=integrator,
+            start_bodies=start_bodies,
+            start_hinges=start_hinges,
+            inputs=tuple(inputs),
+        )
     )
+
+
+def poses(system: System, q) -> tuple[np.ndarray, np.ndarray]:
+    """R_WB and p_WBcm of all bodies."""
+    R, x, origins = [], [], []
+    for part, (kind, k, _) in zip(system.parts, offsets(system), strict=True):
+        R_WP, p_WP = (R[part.parent], origins[part.parent]) if part.parent >= 0 else (np.eye(3), np.zeros(3))
+        if kind == FREE:
+            R_WB, p_WB = matrix(q[k : k + 4]), q[k + 4 : k + 7]
+        else:
+            q_PB = q[k : k + 4] if kind == SPHERICAL else turn_quat(part.axis, float(q[k]))
+            R_WB, p_WB = R_WP @ matrix(q_PB), p_WP + R_WP @ part.at
+        R.append(R_WB)
+        origins.append(p_WB)
+        x.append(p_WB + R_WB @ part.com)
+    return np.array(R), np.array(x)
+
+
+def matrix(q) -> np.ndarray:
+    """R of a quaternion w x y z."""
+    w, u = q[0], np.asarray(q[1:])
+    cross = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+    return np.eye(3) + (2.0 / (w * w + u @ u)) * (w * cross + cross @ cross)
+
+
+def state_error(one, other) -> float:
+    """Of two `poses`: the largest distance of a centre of mass [m] or attitude [rad]."""
+    (R, x), (S, y) = one, other
+    turned = np.einsum("nij,nik->njk", R, S) - np.eye(3)
+    angle = 2.0 * np.arcsin(np.minimum(1.0, np.linalg.norm(turned, axis=(1, 2)) / np.sqrt(8.0)))
+    return float(max(np.linalg.norm(x - y, axis=1).max(), angle.max()))

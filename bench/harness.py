@@ -8,6 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
+class Missing(Exception):
+    """What a comparison needs is not on this machine: one sentence."""
+
+
 class Row(NamedTuple):
     """One comparison. `value` is a ratio, more is better for us, unless the unit says otherwise."""
 

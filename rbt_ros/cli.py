@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt node cubesat               the simulation on ROS 2 topics, until Ctrl-C
   rbt run cubesat --until 10     the same without ROS: a table, a CSV file, a figure
   rbt info cubesat               what is in a scenario
+  rbt convert a.yaml a.urdf      its robot as URDF
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
 
@@ -25,6 +27,7 @@ def main() -> None:
     arguments, rest = parser.parse_known_args()
     if rest and arguments.verb not in ("node", "setup-ros"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
         sys.exit(arguments.run(arguments, rest))
     except RbtError as err:
@@ -93,6 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_scenario(info)
     info.set_defaults(run=_info)
 
+    convert = verbs.add_parser(
+        "convert",
+        help="write a robot as URDF",
+        description="Read the robot of a scenario, a URDF or a xacro file, check it, and write it as URDF "
+        "(docs/urdf.md): rbt convert arm.urdf.xacro arm.urdf",
+    )
+    convert.add_argument("source", help="a scenario YAML file or the name of a shipped one, *.urdf or *.xacro")
+    convert.add_argument("target", type=Path, help="the URDF file to write (*.urdf)")
+    convert.set_defaults(run=_convert)
+
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
     setup.set_defaults(run=_setup_ros)
     return parser
@@ -118,6 +131,7 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
     scenario = read_scenario(arguments.scenario)
     scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     node = _ros_node()
+    _warn_of_compiling()
     print(
         f"{scenario.name} runs as /{node.NAME}, scope {scope}. Topics to look at:\n"
         "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",
@@ -156,6 +170,14 @@ class StatusLine:
             self._stream.flush()
 
 
+def _warn_of_compiling() -> None:
+    """Say why the first start is slow."""
+    from rbt_ros.core import jit
+
+    if jit.is_cold():
+        print("compiling the kernels: about 10 s, once", flush=True)
+
+
 def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.errors import ScenarioError
     from rbt_ros.sim import load
@@ -167,6 +189,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
     sim = scenario.simulation()
     progress = _progress if sys.stderr.isatty() else None
+    _warn_of_compiling()
+    sim.warm_up()
     started = time.perf_counter()
     result = sim.run(until, arguments.every or until / 1000, progress)
     elapsed = time.perf_counter() - started
@@ -175,15 +199,12 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     csv = arguments.out / f"{scenario.name}.csv"
     result.to_csv(csv)
-    kept = result.samples[-1].conservation
+    kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
-    print(f"  energy               {result.energy.total[-1]:.9g} J, relative drift {kept.energy:.2e}")
-    h = sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
-    kept_h = "not kept: it hangs on the world"
-    if kept.angular_momentum == kept.angular_momentum:  # not NaN
-        kept_h = f"relative drift {kept.angular_momentum:.2e}"
-    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {kept_h}")
+    print(f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.since_ns, sim.t_ns)}")
+    drift = _drift(kept.angular_momentum, kept.since_ns, sim.t_ns)
+    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {drift}")
     print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")
     print(f"  digest               {sim.digest()}")
     print(f"wrote {csv}")
@@ -197,6 +218,15 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     except SetupError as err:
         print(f"no figure: {err}")
     return 0
+
+
+def _drift(drift: float, since_ns: int, now_ns: int) -> str:
+    """What a conserved quantity did since the last input, in words."""
+    if drift != drift:  # NaN
+        return "not kept by this system"
+    if since_ns == now_ns:
+        return "changed by the inputs"
+    return f"relative drift {drift:.2e}" + (f" since {since_ns * 1e-9:g} s" if since_ns else "")
 
 
 def _progress(fraction: float) -> None:
@@ -220,6 +250,24 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
     print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())
     print(f"  outputs [Hz]: {rates}")
+    return 0
+
+
+def _convert(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.errors import ModelError
+    from rbt_ros.model.scenario import read_scenario
+    from rbt_ros.model.urdf import urdf_text
+    from rbt_ros.model.urdf_read import load_urdf
+
+    source, target = arguments.source, arguments.target
+    if target.suffix != ".urdf":
+        raise ModelError(f"'{target}' does not end in .urdf, the one format that is written.")
+    robot = load_urdf(source) if source.endswith((".urdf", ".xacro")) else read_scenario(source).robot
+    try:
+        target.write_text(urdf_text(robot), encoding="utf-8")
+    except OSError as err:
+        raise ModelError(f"{target} cannot be written: {err}.") from err
+    print(f"wrote {target}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms} freedoms")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +16,10 @@ from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
-from rbt_ros.model.inputs import Effort, Latched, Timeline, WrenchCommand
+from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
 
@@ -29,6 +31,8 @@ METHODS = {
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
+ENERGY_ALARM = 1e-2  # relative drift of the energy at which `run` warns
+FIXED_STEP = ("semi_implicit", "rk4", "dop853")
 FAILURES = {
     t.NON_FINITE: "non-finite state at hinge '{}'; the last good state is kept. Try a smaller step, or look at the "
     "inputs.",
@@ -55,17 +59,22 @@ class Simulation:
         gravity: Sequence[float] = (0.0, 0.0, 0.0),
         step: float = 1e-3,
         integrator: str = "rk4",
+        attraction: float = 0.0,
+        attractor: Sequence[float] = (0.0, 0.0, 0.0),
         seed: int = 0,
         rtol: float = 1e-10,
         atol: float = 1e-12,
     ):
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
-        rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own: take long ones.
+        attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
+        included. rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own, so take
+        long ones.
         """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
-        if text := obstacle(integrator, robot):
+        pull = _point_mass(attraction, attractor)
+        if text := obstacle(integrator, robot, attraction):
             raise ScenarioError(text)
         h_ns = round(step * 1e9) if math.isfinite(step) else 0
         if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
@@ -79,17 +88,18 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._advance = integrate.advance
+        self._stepper = integrate.stepper
         if integrator in TORQUE_FREE:
-            self._advance = torque_free.Flight().advance
+            self._stepper = torque_free.Flight().stepper
         elif integrator == "dop853_adaptive":
-            self._advance = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).advance
-        self._model = robot.model._replace(world=_world(g))
+            self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
+        self._model = robot.model._replace(world=_world(g, pull))
         self._y = neutral(robot)
         self._start = self._y.copy()
         self._work = workspace(self._model)
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
-        self._kept = _Kept(robot, g)
+        self._kept = _Kept(robot, self._model)
+        self._renew()
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Simulation":
@@ -99,6 +109,8 @@ class Simulation:
             gravity=scenario.gravity,
             step=scenario.h_ns * 1e-9,
             integrator=scenario.integrator,
+            attraction=scenario.attraction,
+            attractor=scenario.attractor,
             seed=scenario.seed,
             rtol=scenario.rtol,
             atol=scenario.atol,
@@ -146,7 +158,7 @@ class Simulation:
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
         put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
-        self._kept.forget()
+        self._placed()
 
     def set_hinge(
         self,
@@ -164,7 +176,13 @@ class Simulation:
         in the child's axes [rad/s]. What is not given stays.
         """
         put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._placed()
+
+    def _placed(self) -> None:
+        """What is set before the first step is the start that `reset` returns to."""
         self._kept.forget()
+        if self.tick == 0:
+            self._start = self._y.copy()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
@@ -183,6 +201,30 @@ class Simulation:
         """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""
         self._inputs.set_effort(Effort(hinge, tuple(np.atleast_1d(np.asarray(effort, dtype=float)).tolist())))
 
+    def add_input(
+        self,
+        what: Wrench | Effort,
+        *,
+        start: float = 0.0,
+        stop: float | None = None,
+        signal: Signal | Callable[[float], float] | None = None,
+    ) -> None:
+        """Let a wrench or effort act from `start` to `stop` [s], times `signal`, as an input of a scenario does.
+
+        signal: `rbt.sines`, `rbt.polynomial`, `rbt.table`, or any Python function of the time since `start` [s], which
+        is sampled here and now at the stages of all steps until `stop`. Evaluated at every stage: orders hold.
+        """
+        from_ns, to_ns = round(start * 1e9), None if stop is None else round(stop * 1e9)
+        if signal is not None and not isinstance(signal, Signal):
+            if to_ns is None or self.integrator not in FIXED_STEP:
+                raise ScenarioError(
+                    "a Python function as signal needs stop= and one of the fixed-step integrators "
+                    f"{', '.join(FIXED_STEP)}; use rbt.table(...) otherwise."
+                )
+            steps = round(to_ns / self.h_ns) - round(from_ns / self.h_ns)
+            signal = sampled(signal, self.h_ns, integrate.stage_nodes(self._method), steps)
+        self._inputs.plan(PlannedInput(what, signal, from_ns, to_ns))
+
     def drop_commands(self) -> bool:
         """Forget the commands that act; whether there were any."""
         return self._inputs.drop_commands()
@@ -191,32 +233,38 @@ class Simulation:
 
     def advance(self, ticks: int = 1) -> None:
         """Compute `ticks` steps. SolveError names the tick and the hinge; the last good state is kept."""
-        inputs, end = self._inputs, self.tick + ticks
-        while self.tick < end:
-            if self.tick >= inputs.current_end:
-                inputs.renew(self.tick)
-            n = min(end, inputs.current_end) - self.tick
-            status = self._advance(
-                self._model, self._y, inputs.current, self.t_ns, self.h_ns, n, self._method, self._work
-            )
-            self.tick += status.tick
+        inputs, tick = self._inputs, self.tick
+        end = tick + ticks
+        while tick < end:
+            if tick >= inputs.current_end:
+                self._renew()
+            n = end if end < inputs.current_end else inputs.current_end
+            code, done, body = self._go_on(tick * self.h_ns, n - tick)
+            self.tick = tick = tick + done
             if inputs.acts:
                 self._kept.forget()
-            if status.code != t.OK:
-                hinge, tick = self.robot.hinges[status.body].name, self.tick + 1
-                when = f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s"
-                raise SolveError(f"{when}: {FAILURES[status.code].format(hinge)}")
+            if code != t.OK:
+                raise SolveError(self._failure(code, body))
+
+    def _renew(self) -> None:
+        """Let act what acts from this tick on."""
+        self._inputs.renew(self.tick)
+        now = self._inputs.current
+        self._go_on = self._stepper(self._model, self._y, now, self.h_ns, self._method, self._work)
+
+    def _failure(self, code: int, body: int) -> str:
+        hinge, tick = self.robot.hinges[body].name, self.tick + 1
+        return f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
-        now = (self.t_ns, self.h_ns, 0, self._method)
-        self._advance(self._model, self._y, self._inputs.current, *now, self._work)
+        self._go_on(self.t_ns, 0)
         self.sample()
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
         if self.tick >= self._inputs.current_end:
-            self._inputs.renew(self.tick)
+            self._renew()
         n, nq = len(self.robot.bodies), self.robot.coordinates
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._model, self._y, self._work, pose, twist, summary)
@@ -242,32 +290,57 @@ class Simulation:
             self._kept.conservation(summary, self.t_ns),
         )
 
-    def run(self, until: float, every: float | None = None, progress: Callable[[float], None] | None = None) -> Result:
+    def run(
+        self,
+        until: float,
+        every: float | None = None,
+        progress: Callable[[float], None] | None = None,
+        controller: Callable[["Simulation"], None] | None = None,
+    ) -> Result:
         """Go on to scenario time `until` [s], with a sample every `every` [s] (default: each step), ends included.
 
-        progress: called with the fraction done, after each sample.
+        progress: called with the fraction done, after each sample. controller: called with this simulation before each
+        of these spans; what it sets (`set_effort`, `command`) is held over the span.
         """
         end = round(until * 1e9 / self.h_ns)
         stride = 1 if every is None else max(1, round(every * 1e9 / self.h_ns))
         if end < self.tick:
             raise ScenarioError(f"until {until} s lies before now, {self.t_ns * 1e-9:g} s; reset() goes back to 0 s.")
-        samples = [self.sample()]
+        samples, alarmed = [self.sample()], False
         start = self.tick
         while self.tick < end:
+            if controller is not None:
+                controller(self)
             self.advance(min(stride, end - self.tick))
             samples.append(self.sample())
+            alarmed = alarmed or self._alarm(samples[-1])
             if progress is not None:
                 progress((self.tick - start) / (end - start))
         return Result(self.robot, samples)
+
+    def _alarm(self, sample: Sample) -> bool:
+        """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
+        drift = sample.conservation.energy
+        loud = abs(drift) > ENERGY_ALARM
+        if loud:
+            warnings.warn(
+                f"t = {sample.t:g} s: the energy has drifted by {drift:.2g} of the kinetic energy since "
+                f"{sample.conservation.since_ns * 1e-9:g} s; a smaller step or a higher order (dop853) helps.",
+                stacklevel=3,
+            )
+        return loud
 
 
 class _Kept:
     """What the system should keep, compared with the last sample after which nothing acted from outside."""
 
-    def __init__(self, robot: Robot, gravity: np.ndarray):
-        floats = all(h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD)
+    def __init__(self, robot: Robot, model: t.Model):
+        """model: the robot's, with the world it moves in."""
+        floats = model.world[t.ATTRACTION] == 0.0 and all(
+            h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
+        )
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
-        self._weight = robot.mass * gravity
+        self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._factors = (math.nan if dissipates else 1.0, 1.0 if floats else math.nan)
         self._then: np.ndarray | None = None
         self._then_ns = 0
@@ -316,8 +389,19 @@ def _tolerance(name: str, value: float) -> float:
     return float(value)
 
 
-def _world(gravity: np.ndarray) -> np.ndarray:
+def _point_mass(mu: float, at: Sequence[float]) -> tuple[float, ...]:
+    """What stands in the world for an attracting point mass: mu, then its place."""
+    place = np.asarray(at, dtype=float)
+    if not (math.isfinite(mu) and mu >= 0) or place.shape != (3,) or not np.isfinite(place).all():
+        raise ScenarioError(
+            f"attraction {mu} m³/s² at {at}: mu must be finite and not negative, at three finite numbers."
+        )
+    return (float(mu), *place.tolist())
+
+
+def _world(gravity: np.ndarray, point_mass: tuple[float, ...]) -> np.ndarray:
     world = np.zeros(t.WORLD_COLUMNS)
     world[t.GRAVITY : t.GRAVITY + 3] = gravity
+    world[t.ATTRACTION : t.ATTRACTOR + 3] = point_mass
     world.flags.writeable = False
     return world

@@ -4,12 +4,15 @@ Fields are nested dicts by message field name; times, vectors and quaternions ar
 the message, so that w x y z becomes x y z w by name, never by position.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbt_ros.core.types import JointKind, Q, V
+from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
+from rbt_ros.model.attitude import IDENTITY
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf import urdf_text
 from rbt_ros.results import Sample, turn_all
@@ -103,22 +106,41 @@ def header(stamp: int, frame: str = "") -> Fields:
 
 
 def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
-    """tf2_msgs/TFMessage: each body's frame in its parent's; the fixed hinges' or all others'."""
+    """tf2_msgs/TFMessage: every link of robot_description in its parent; those on fixed hinges or all others."""
     transforms = []
     for i, hinge in enumerate(robot.hinges):
         if (hinge.kind == JointKind.FIXED) != fixed:
             continue
-        q, p = sample.pose[i, :4], sample.pose[i, 4:]
-        if hinge.parent != WORLD:
-            q, p = seen_from(sample.pose[robot.body_index(hinge.parent)], q, p)
-        transforms.append(
-            {
-                "header": header(stamp, prefix + hinge.parent),
-                "child_frame_id": prefix + hinge.child,
-                "transform": {"translation": Vector3(*p.tolist()), "rotation": Quaternion(*q.tolist())},
-            }
-        )
+        for parent, child, q, p in hinge_transforms(robot, i, sample):
+            transforms.append(
+                {
+                    "header": header(stamp, prefix + parent),
+                    "child_frame_id": prefix + child,
+                    "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
+                }
+            )
     return {"transforms": transforms}
+
+
+def hinge_transforms(robot: Robot, i: int, sample: Sample) -> list[tuple[str, str, tuple, tuple]]:
+    """(parent, child, q, p) of every frame that hinge i moves: the massless ones between its single axes, its body."""
+    hinge = robot.hinges[i]
+    if len(hinge.single_axes) < 2:
+        q_PB, p_PB = sample.pose[i, :4], sample.pose[i, 4:]
+        if hinge.parent != WORLD:
+            q_PB, p_PB = seen_from(sample.pose[robot.body_index(hinge.parent)], q_PB, p_PB)
+        return [(hinge.parent, hinge.child, tuple(q_PB.tolist()), tuple(p_PB.tolist()))]
+    transforms = []
+    parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
+    first = robot.model.tree[i, Q]
+    for single, x in zip(hinge.single_axes, sample.q[first:].tolist(), strict=False):
+        if single.kind == JointKind.PRISMATIC:
+            q, p = q_PJ, add(p_PJ, qturn(q_PJ, scale(x, single.axis)))
+        else:
+            q, p = qmul(q_PJ, turn_quat(single.axis, x)), p_PJ
+        transforms.append((parent, single.frame, q, p))
+        parent, q_PJ, p_PJ = single.frame, IDENTITY, (0.0, 0.0, 0.0)
+    return transforms
 
 
 def seen_from(parent: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -169,6 +191,21 @@ class Report(NamedTuple):
 OK, WARN, ERROR = 0, 1, 2
 
 
+def drift_text(drift: float, digits: str = "") -> str:
+    """A drift as a number, or that this system does not keep the quantity (a damper, a hinge on the world)."""
+    return "not kept by this system" if math.isnan(drift) else format(drift, digits)
+
+
+def status_line(sample: Sample, real_time_factor: float, overruns: int) -> str:
+    """How a run goes, in one line, for people."""
+    kept = sample.conservation
+    return (
+        f"t = {sample.t:.1f} s  real-time factor {real_time_factor:.3f}  energy {sample.energy.total:.6g} J, "
+        f"drift {drift_text(kept.energy, '+.1e')}  angular momentum drift {drift_text(kept.angular_momentum, '.1e')}  "
+        f"overruns {overruns}"
+    )
+
+
 def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float) -> Report:
     """Energy, momenta and |q| - 1, and how far they went since the last input (REP 107 at 1 Hz)."""
     kept = sample.conservation
@@ -185,9 +222,9 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         values[f"angular momentum about the origin {axis} [N m s]"] = l_origin
         values[f"angular momentum about the CoM {axis} [N m s]"] = l_com
     values["counted since scenario time [s]"] = kept.since_ns * 1e-9
-    values["energy drift, relative"] = kept.energy
-    values["momentum drift [kg m/s]"] = kept.momentum
-    values["angular momentum drift, relative"] = kept.angular_momentum
+    values["energy drift, relative"] = drift_text(kept.energy)
+    values["momentum drift [kg m/s]"] = drift_text(kept.momentum)
+    values["angular momentum drift, relative"] = drift_text(kept.angular_momentum)
     values["largest | |q| - 1 |"] = kept.quaternion
     loud = [
         f"{name} {abs(drift):.1e} above {limit:.1e}"

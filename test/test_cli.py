@@ -35,6 +35,14 @@ def test_run_prints_what_was_kept_and_writes_files(tmp_path):
     assert (tmp_path / "out" / "cubesat.png").stat().st_size > 10_000
 
 
+def test_convert_to_urdf_and_again(tmp_path):
+    done = rbt("convert", "five_body", "a.urdf", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "wrote a.urdf: robot 'five_body', 5 bodies, 9 freedoms\n"
+    assert rbt("convert", "a.urdf", "b.urdf", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "a.urdf").read_bytes() == (tmp_path / "b.urdf").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -42,6 +50,9 @@ def test_run_prints_what_was_kept_and_writes_files(tmp_path):
         (("run", "nowhere.yaml", "--until", "1"), 1, "rbt: there is no file nowhere.yaml"),
         (("run", "cubesat", "--until", "-1"), 2, "'-1' is not a positive number of seconds"),
         (("info", "cubesat", "--fast"), 2, "unrecognized arguments: --fast"),
+        (("convert", "cubesat", "a.sdf"), 1, "rbt: 'a.sdf' does not end in .urdf, the one format that is written."),
+        (("convert", "cubesat", "no/a.urdf"), 1, "rbt: no/a.urdf cannot be written"),
+        (("convert", "none.urdf", "a.urdf"), 1, "rbt: there is no file none.urdf"),
         (("fly",), 2, "invalid choice: 'fly'"),
         ((), 2, "required: VERB"),
     ],

@@ -55,6 +55,17 @@ def test_reset_returns_to_the_start_and_forgets_commands():
     assert sim.digest() == other.digest()
 
 
+def test_reset_returns_to_what_was_set_before_the_first_step():
+    robot = rbt.load("cubesat").robot
+    sim = Simulation(robot)
+    sim.set_body("cubesat", omega_body=(1.0, 2.0, 3.0))
+    start = sim.digest()
+    sim.advance(3)
+    sim.set_body("cubesat", omega_body=(0.0, 0.0, 0.0))
+    sim.reset()
+    assert sim.digest() == start
+
+
 def test_a_command_acts_from_the_next_step_for_its_hold_time():
     sim = cubesat()
     sim.advance(10)
@@ -276,3 +287,99 @@ def test_hinge_starts_that_cannot_be(call, message):
         sim.set_hinge("pivot", **call)
     with pytest.raises(ModelError, match="has no hinge 'elbow'; it has pivot"):
         sim.set_hinge("elbow", 0.0)
+
+
+# functions of time
+
+STILL = PENDULUM.replace("-9.81", "0").replace("angle: 2 rad", "angle: 0")
+
+
+def test_every_form_of_the_same_signal_moves_alike():
+    """τ = 3 sin(2 t): as sines, as a fine cubic table, as a Python function; θ = 3/(J ω²) (ω t - sin ω t)."""
+    w, end = 2.0, 1.0
+    exact = 3 / (0.6 * w * w) * (w * end - math.sin(w * end))
+    times = np.linspace(0, end, 101)
+    signals = [
+        rbt.sines([(1.0, w, 0.0)]),
+        rbt.table(times, np.sin(w * times), "cubic"),
+        lambda t: math.sin(w * t),
+    ]
+    angles = []
+    for signal in signals:
+        sim = Simulation.of(scenario_from_text(STILL.replace("dop853", "rk4")))
+        sim.add_input(rbt.Effort("pivot", (3.0,)), stop=end, signal=signal)
+        angles.append(sim.run(end, every=end).hinge("pivot").angle[-1])
+    assert angles[0] == pytest.approx(exact, rel=1e-12)  # h⁴ of 1 ms, over 4 ω⁴: below 1e-13
+    assert angles[1] == pytest.approx(exact, rel=1e-8)  # knots every 10 ms: (ω 10 ms)⁴ / 384
+    assert angles[2] == pytest.approx(angles[0], rel=1e-13)
+
+
+def test_signals_in_a_scenario_act_in_their_time():
+    """A ramp as polynomial from 0.2 s to 0.6 s, its own time starting with it: P = F s²/2."""
+    text = SCENARIO.replace("[0, 0, -10]", "[0, 0, 0]")
+    ramp = (
+        "inputs: [{wrench: hub, force: [4, 0, 0], frame: world, from: 0.2 s, to: 0.6 s, signal: {polynomial: [0, 1]}}]"
+    )
+    sim = Simulation.of(scenario_from_text(text.replace(text.splitlines()[3], ramp)))
+    result = sim.run(1.0, every=0.1)
+    s = np.clip(result.t - 0.2, 0, 0.4)
+    assert result.momentum[:, 0] == pytest.approx(4 * s * s / 2, abs=1e-13)
+
+
+def test_a_controller_holds_what_it_sets_over_each_span():
+    """Bang-bang by sign of the rate: the pendulum without gravity is braked to rest and stays within one span of it."""
+    sim = Simulation.of(scenario_from_text(STILL))
+    sim.set_hinge("pivot", rate=1.0)
+    brake = 0.6
+    result = sim.run(3.0, 0.01, controller=lambda s: s.set_effort("pivot", -brake * math.copysign(1, s.state.v[0])))
+    assert np.abs(result.hinge("pivot").rate[-50:]).max() <= brake / 0.6 * 0.01 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: rbt.table([0, 1], [1]), "table: 2 times and 1 values"),
+        (lambda: rbt.table([0, 0], [1, 2]), "the times must rise, and 0 s follows 0 s"),
+        (lambda: rbt.table([0, 1], [1, 2], "wavy"), "'wavy' is not one of hold, linear, cubic"),
+        (lambda: rbt.polynomial([]), "there is no coefficient"),
+        (lambda: rbt.polynomial([math.nan]), "polynomial: nan is not finite"),
+        (lambda: rbt.sines([(1, 2)]), r"each term is \(amplitude, omega in rad/s, phase in rad\)"),
+    ],
+)
+def test_signals_that_cannot_be(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_functions_that_fail_say_when():
+    sim = Simulation.of(scenario_from_text(STILL))
+    with pytest.raises(ModelError, match="input function at t = 0.5.* returned nan"):
+        sim.add_input(rbt.Effort("pivot", (1.0,)), stop=1.0, signal=lambda t: math.nan if t >= 0.5 else 0.0)
+    with pytest.raises(ScenarioError, match="a Python function as signal needs stop="):
+        sim.add_input(rbt.Effort("pivot", (1.0,)), signal=math.sin)
+
+
+def test_energy_that_drifts_is_told_before_the_numbers_end():
+    """51 rad/s in steps of 20 ms: RK4 loses a hundredth of the energy within seconds. Told once."""
+    scenario = rbt.load("cubesat")
+    sim = Simulation(scenario.robot, step=20e-3)
+    sim.set_body("cubesat", omega_body=scenario.start_bodies["cubesat"].omega_body)
+    with pytest.warns(UserWarning, match=r"t = .* s: the energy has drifted by -0.* a smaller step") as told:
+        sim.run(10.0, 0.1)
+    assert len(told) == 1
+
+
+def test_a_circular_orbit_closes():
+    """v = sqrt(mu/r): after 2 pi sqrt(r³/mu) it is back. Energy is kept, momentum is not claimed to be."""
+    mu, r = 3.986004418e14, 7e6
+    robot = rbt.RobotBuilder("probe").body("hub", mass=5, inertia=(1e-3, 1e-3, 1e-3)).build()
+    sim = Simulation(robot, attraction=mu, step=10.0, integrator="dop853")
+    sim.set_body("hub", position=(r, 0, 0), velocity=(0, math.sqrt(mu / r), 0))
+    period = 2 * math.pi * math.sqrt(r**3 / mu)
+    result = sim.run(10 * round(period / 10), every=10)
+    phase = (result.t[-1] - period) * math.sqrt(mu / r**3)
+    assert result.body("hub").position[-1] == pytest.approx((r * math.cos(phase), r * math.sin(phase), 0), abs=1e-3)
+    kept = result.samples[-1].conservation
+    assert abs(kept.energy) < 1e-12 and math.isnan(kept.momentum)
+    with pytest.raises(ScenarioError, match="mu must be finite and not negative"):
+        Simulation(robot, attraction=-1.0)

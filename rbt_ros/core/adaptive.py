@@ -308,3 +308,7 @@ class Controlled(NamedTuple):
                 return Status(found.code, tick, max(found.body, 0))
             y[:] = found.y[-1]
         return Status(OK, ticks, -1)
+
+    def stepper(self, model, y, input, h_ns, method, work):
+        """`advance` with only (t_ns, ticks) left to be given."""
+        return lambda t_ns, ticks: self.advance(model, y, input, t_ns, h_ns, ticks, method, work)

@@ -37,7 +37,7 @@ def advance_many(
             if work is None or models[k].tree is not made_for:
                 made_for = models[k].tree
                 work = workspace(models[k], states.shape[1] - sum(model_size(models[k])))
-            ended = run_arrays(*models[k], states[k], *inputs[k], t_ns, h_ns, ticks, method, *work)
+            ended = run_arrays(*models[k], states[k], *inputs[k], *work, h_ns, method, t_ns, ticks)
             done.append((k, Status(*ended)))
         return done
 

@@ -189,6 +189,19 @@ def _end_slope(x: np.ndarray, y: np.ndarray) -> float:
     return float(sum(c[k] * np.prod(x[0] - x[1:k]) for k in range(1, len(x))))
 
 
+def scaled(signal: Signal, factor: float) -> Signal:
+    """`signal` times `factor`."""
+    data, law, n = np.array(signal.data), signal.law, signal.count
+    if law == SINES:
+        data[0] *= factor
+        data[1::3] *= factor
+    elif law == POLYNOMIAL:
+        data *= factor
+    else:  # behind the knots, behind the step and its nodes
+        data[n + (law == STAGES) :] *= factor
+    return signal._replace(data=data.tolist())
+
+
 def signal_arrays(signals: Sequence[tuple[Signal, int, int, int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """Input.signal and Input.data of signals given as (signal, drives, from_ns, to_ns, origin_ns)."""
     rows, data = np.zeros((len(signals), SIGNAL_COLUMNS), np.int64), []

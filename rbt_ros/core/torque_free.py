@@ -43,6 +43,10 @@ class Flight:
         self._tick, self._left = tick, (t_ns + good * h_ns, h_ns, method, y.tobytes())
         return Status(OK if good == ticks else TURNED_TOO_FAR, good, 0)
 
+    def stepper(self, model, y, input, h_ns, method, work):
+        """`advance` with only (t_ns, ticks) left to be given."""
+        return lambda t_ns, ticks: self.advance(model, y, input, t_ns, h_ns, ticks, method, work)
+
     def _take_off(self, model, y, h_ns, method):
         start = y.tolist()
         self._p, self._v = start[4:7], start[10:13]

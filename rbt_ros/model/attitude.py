@@ -49,6 +49,25 @@ def from_euler(sequence: str, angles: Sequence[float], where: str) -> Quaternion
     return q
 
 
+def from_roll_pitch_yaw(rpy: Sequence[float], where: str) -> Quaternion:
+    """q_AB of URDF's rpy [rad]: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    roll, pitch, yaw = rpy
+    return from_euler("ZYX", (yaw, pitch, roll), where)
+
+
+def roll_pitch_yaw(q: Sequence[float]) -> tuple[float, float, float]:
+    """URDF's rpy [rad] of q_AB: R = Rz(yaw) Ry(pitch) Rx(roll), pitch in [-π/2, π/2].
+
+    From half sums: with s = (roll + yaw)/2, d = (roll - yaw)/2, u = pitch/2 + π/4,
+    (w - y, x + z) = √2 cos u (cos s, sin s) and (w + y, x - z) = √2 sin u (cos d, sin d). Straight up or down one pair
+    is zero and its angle free: any value gives the same attitude, so this is exact to round-off everywhere.
+    """
+    w, x, y, z = q
+    s, d = math.atan2(x + z, w - y), math.atan2(x - z, w + y)
+    pitch = 2 * math.atan2(math.hypot(w + y, x - z), math.hypot(w - y, x + z)) - math.pi / 2
+    return math.remainder(s + d, math.tau), pitch, math.remainder(s - d, math.tau)
+
+
 def from_matrix(matrix: Any, where: str) -> Quaternion:
     """q_AB of the rotation matrix R_AB, from its largest component (Shepperd), w >= 0."""
     R = np.asarray(matrix, dtype=float)

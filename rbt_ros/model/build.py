@@ -16,6 +16,7 @@ from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape, shape
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+DEFAULT_CREEP = 1e-3  # [rad/s, m/s]
 
 
 class RobotBuilder:
@@ -29,6 +30,7 @@ class RobotBuilder:
         self._bodies: dict[str, Body] = {}
         self._hinges: dict[str, Hinge] = {}
         self._springs: dict[str, dict[str, float]] = {}
+        self._limits: dict[str, np.ndarray] = {}
 
     def body(
         self,
@@ -72,7 +74,8 @@ class RobotBuilder:
         rest: float = 0.0,
         damping: float = 0.0,
         friction: float = 0.0,
-        creep: float = 1e-3,
+        creep: float = DEFAULT_CREEP,
+        limits: Sequence[Any] | None = None,
     ) -> "RobotBuilder":
         """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
@@ -80,7 +83,7 @@ class RobotBuilder:
         rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
         rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom; creep [rad/s]: the rate
         over which friction turns round. axis2: of a universal hinge the second axis, in the child; of a planar one its
-        x direction.
+        x direction. limits: (lower, upper) [rad, m], or one such pair per freedom; kept for URDF, nothing stops there.
         """
         _checked_name("hinge", name)
         if name in self._hinges:
@@ -96,7 +99,7 @@ class RobotBuilder:
                 raise ModelError(
                     f"{where}: body '{child}' hangs on hinge '{other.name}' already; a body has one hinge."
                 )
-        self._hinges[name] = Hinge(
+        made = Hinge(
             name,
             kinds[kind],
             parent,
@@ -106,6 +109,9 @@ class RobotBuilder:
             _unit(axis, f"axis of {where}"),
             second_axis(kinds[kind], axis, axis2, where),
         )
+        if made.kind == JointKind.FREE and (any(made.at) or made.quaternion != IDENTITY):
+            raise ModelError(f"{where}: a free hinge has no at or rotation; place body '{child}' at the start instead.")
+        self._hinges[name] = made
         values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction, creep=creep)
         self._springs[name] = {key: _number(value, f"{key} of {where}") for key, value in values.items()}
         for key in ("stiffness", "damping", "friction"):
@@ -113,8 +119,13 @@ class RobotBuilder:
                 raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
         if friction and self._springs[name]["creep"] <= 0:
             raise ModelError(f"{where}: creep {creep:g} rad/s must be positive where there is friction.")
+        if kinds[kind] == JointKind.SPHERICAL and rest:
+            raise ModelError(
+                f"{where}: the spring of a spherical hinge is at rest at no turn; rest {rest:g} has no axis."
+            )
         if kinds[kind] == JointKind.FREE and (stiffness or damping or friction):
             raise ModelError(f"{where}: a free hinge has no spring, damping or friction.")
+        self._limits[name] = checked_limits(kinds[kind], limits, where)
         return self
 
     def build(self) -> Robot:
@@ -122,6 +133,7 @@ class RobotBuilder:
         if not self._bodies:
             raise ModelError(f"robot '{self.name}' has no body; add one with body(name, mass=..., inertia=...).")
         bodies, hinges = self._ordered()
+        check_names(bodies, hinges)
         model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
@@ -177,7 +189,7 @@ class RobotBuilder:
             body[i, t.TURN : t.TURN + 4] = h.quaternion
             body[i, t.AXIS : t.AXIS + 3] = h.axis
             body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
-            spring = self._springs.get(h.name, {})
+            spring = {} if h.kind == JointKind.FREE else self._springs[h.name]
             for column, key in (
                 (t.STIFFNESS, "stiffness"),
                 (t.REST, "rest"),
@@ -186,6 +198,8 @@ class RobotBuilder:
                 (t.CREEP, "creep"),
             ):
                 freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
+            if h.name in self._limits:
+                freedom[v : v + NV[h.kind], [t.LOWER, t.UPPER]] = self._limits[h.name]
             q, v = q + NQ[h.kind], v + NV[h.kind]
         return tree, body, freedom, np.zeros(t.WORLD_COLUMNS)
 
@@ -229,6 +243,41 @@ def _refuse_undetermined(robot: Robot) -> None:
         f"body '{body.name}' on hinge '{hinge.name}': {motion} moves no mass (mass {body.mass:g} kg, inertia "
         f"{body.inertia.tolist()} kg·m²), so no force determines it. Give it inertia there, or fix the hinge."
     )
+
+
+def check_names(bodies: list[Body], hinges: list[Hinge]) -> None:
+    """Joints and frames, those of a hinge's single axes included, must differ: URDF, TF and JointState know them."""
+    frames = {body.name: f"body '{body.name}'" for body in bodies}
+    joints: dict[str, str] = {}
+    for hinge in hinges:
+        where = f"hinge '{hinge.name}'"
+        for joint in hinge.joint_names or (hinge.name,):
+            if joint in joints:
+                raise ModelError(
+                    f"{where}: its joint '{joint}' has the name of one of {joints[joint]}; rename a hinge."
+                )
+            joints[joint] = where
+        for single in hinge.single_axes[:-1]:
+            if single.frame in frames:
+                raise ModelError(f"{where}: its frame '{single.frame}' has the name of {frames[single.frame]}; rename.")
+            frames[single.frame] = where
+
+
+def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
+    """(nv, 2): lower and upper bound of each freedom; infinite where there is none."""
+    if limits is None:
+        return np.tile([-np.inf, np.inf], (NV[kind], 1))
+    if kind in (JointKind.FIXED, JointKind.SPHERICAL, JointKind.FREE):
+        raise ModelError(f"{where}: a {kind.name.lower()} hinge has no single axis that could have limits.")
+    pairs = np.asarray(limits, dtype=float)
+    pairs = pairs[None, :] if pairs.shape == (2,) and NV[kind] == 1 else pairs
+    if pairs.shape != (NV[kind], 2):
+        count = "(lower, upper)" if NV[kind] == 1 else f"{NV[kind]} pairs (lower, upper), one per freedom"
+        raise ModelError(f"{where}: limits {limits} must be {count}.")
+    for lower, upper in pairs.tolist():
+        if not lower < upper:
+            raise ModelError(f"{where}: limits {lower:g} to {upper:g}: the lower must be below the upper.")
+    return pairs
 
 
 def checked_inertia(name: str, inertia: Any) -> np.ndarray:
@@ -291,4 +340,6 @@ def _unit(value: Any, where: str) -> tuple[float, float, float]:
     length = math.sqrt(x * x + y * y + z * z)
     if length < 1e-12:
         raise ModelError(f"{where}: {list(value)} has length zero and gives no direction.")
-    return (x, y, z) if length == 1.0 else (x / length, y / length, z / length)
+    if abs(length - 1) <= 4e-16:  # what is unit to round-off keeps its bits
+        return (x, y, z)
+    return (x / length, y / length, z / length)

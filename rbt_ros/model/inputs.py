@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core import signals as core_signals
 from rbt_ros.core import types as t
+from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
@@ -34,7 +36,8 @@ class Effort(NamedTuple):
 class PlannedInput(NamedTuple):
     """An input of a scenario; its ends are rounded to whole ticks."""
 
-    what: Wrench | Effort
+    what: Wrench | Effort  # times the signal, where there is one
+    signal: Signal | None = None  # of the time since from_ns
     from_ns: int = 0
     to_ns: int | None = None
 
@@ -55,11 +58,12 @@ class Latched(NamedTuple):
 
 
 class _Timed(NamedTuple):
-    """One input with its ticks: a row of Input.load, or a (nv,) array of efforts."""
+    """One input with its ticks: a row of Input.load, or a (nv,) array of efforts, times a signal."""
 
     value: Any
     first: int
     end: int
+    signal: Signal | None = None
 
 
 class Timeline:
@@ -72,6 +76,7 @@ class Timeline:
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
         self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` is not known to hold
 
     def plan(self, planned: PlannedInput) -> None:
@@ -82,7 +87,7 @@ class Timeline:
         end = FOR_EVER if planned.to_ns is None else max(first + 1, round(planned.to_ns / self._h_ns))
         what = planned.what
         value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
-        self._planned.append(_Timed(value, first, end))
+        self._planned.append(_Timed(value, first, end, planned.signal))
         self.current_end = 0
 
     def command(self, command: WrenchCommand, tick: int) -> Latched:
@@ -121,18 +126,30 @@ class Timeline:
     def renew(self, tick: int) -> None:
         """Make `current` hold from `tick` on, and find the tick at which it ends."""
         timed = [*self._planned, *self._commanded.values()]
-        acting = [item.value for item in timed if item.first <= tick < item.end]
-        rows = [value for value in acting if isinstance(value, tuple)]
-        efforts = sum((value for value in acting if not isinstance(value, tuple)), start=self._efforts)
-        self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS))
+        rows, efforts, signals = [], self._efforts, []
+        for item in timed:
+            if not item.first <= tick < item.end:
+                continue
+            is_load = isinstance(item.value, tuple)
+            if item.signal is None:
+                rows += [item.value] if is_load else []
+                efforts = efforts if is_load else efforts + item.value
+            elif is_load:
+                signals.append(self._driven(item, item.signal, -1))
+                rows.append((*item.value[: t.LOAD_SIGNAL], float(len(signals))))
+            else:
+                driven = [(int(j), scaled(item.signal, item.value[j])) for j in np.nonzero(item.value)[0]]
+                signals += [self._driven(item, signal, j) for j, signal in driven]
+        self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
+        self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 
-    @property
-    def acts(self) -> bool:
-        """Whether anything acts now."""
-        return self.current.load.shape[0] > 0 or bool(self.current.tau.any())
+    def _driven(self, item: _Timed, signal: Signal, freedom: int) -> tuple[Signal, int, int, int, int]:
+        """A row for `signal_arrays`: the signal, what it drives, from, to and its origin [ns]."""
+        first, end = item.first * self._h_ns, min(item.end * self._h_ns, core_signals.FOR_EVER)
+        return signal, freedom, first, end, first
 
     def _refuse(self) -> None:
         if self._refusal:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,15 @@ class Body:
     shapes: tuple[Shape, ...] = ()
 
 
+class SingleAxis(NamedTuple):
+    """One freedom of a hinge as a joint of its own, as URDF, TF and JointState know it."""
+
+    joint: str
+    kind: JointKind  # REVOLUTE or PRISMATIC
+    axis: tuple[float, float, float]  # unit; in the frame that the joint before it moves (of the first: J)
+    frame: str  # the frame it moves: a massless one named like the joint, or the child
+
+
 @dataclass(frozen=True, eq=False)
 class Hinge:
     """How `child` hangs on `parent`."""
@@ -39,7 +49,7 @@ class Hinge:
     at: tuple[float, float, float]  # p_PJ_P [m]
     quaternion: tuple[float, float, float, float]  # q_PJ: the child's frame in the parent's, hinge at zero
     axis: tuple[float, float, float]  # unit
-    axis2: tuple[float, float, float]  # unit; universal only
+    axis2: tuple[float, float, float]  # unit; universal: the second axis, in the child; planar: x
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -47,6 +57,22 @@ class Hinge:
         if self.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
             return (self.name,)
         return tuple(f"{self.name}_{suffix}" for suffix in FREEDOM_NAMES.get(self.kind, ()))
+
+    @property
+    def single_axes(self) -> tuple[SingleAxis, ...]:
+        """The hinge as a chain of one-axis joints with massless frames between; none for fixed, spherical and free."""
+        turn, slide, names = JointKind.REVOLUTE, JointKind.PRISMATIC, self.joint_names
+        (a, b, c), (e, f, g) = self.axis, self.axis2
+        y = (b * g - c * f, c * e - a * g, a * f - b * e)
+        chain = {
+            JointKind.REVOLUTE: ((turn, self.axis),),
+            JointKind.PRISMATIC: ((slide, self.axis),),
+            JointKind.CYLINDRICAL: ((turn, self.axis), (slide, self.axis)),
+            JointKind.UNIVERSAL: ((turn, self.axis), (turn, self.axis2)),
+            JointKind.PLANAR: ((slide, self.axis2), (slide, y), (turn, self.axis)),
+        }.get(self.kind, ())
+        frames = (*names[:-1], self.child)
+        return tuple(SingleAxis(n, *link, frame) for n, link, frame in zip(names, chain, frames, strict=False))
 
 
 @dataclass(frozen=True, eq=False)

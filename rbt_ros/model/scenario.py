@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import as_quaternion
@@ -12,11 +13,17 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
 INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
+KEYS = (
+    *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
+    *("duration", "seed", "outputs", "mode", "clock_start"),
+)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -30,6 +37,8 @@ class Scenario:
     robot: Robot
     name: str = "scenario"
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
+    attraction: float = 0.0  # mu [m³/s²] of a point mass
+    attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
     rtol: float = 1e-10  # of dop853_adaptive
@@ -60,34 +69,35 @@ def find_scenario(name: str) -> Path:
 def read_scenario(name: str) -> Scenario:
     """The scenario in a file, or the shipped one of that name."""
     path = find_scenario(name)
-    return _scenario(read_yaml(path), path.stem, path.read_text(encoding="utf-8"))
+    return _scenario(read_yaml(path), path, path.read_text(encoding="utf-8"))
 
 
 def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
-    """The scenario in a YAML text; `name` stands in error messages."""
-    return _scenario(parse_yaml(text, name), Path(name).stem, text)
+    """The scenario in a YAML text; `name`, a path, stands in error messages, and a URDF is looked for beside it."""
+    return _scenario(parse_yaml(text, name), Path(name), text)
 
 
-def _scenario(doc: Item, name: str, text: str) -> Scenario:
-    doc.mapping(
-        *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
-        *("rtol", "atol"),
-        *("outputs", "mode", "clock_start"),
-    )
+def _scenario(doc: Item, path: Path, text: str) -> Scenario:
+    doc.mapping(*KEYS)
     if doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
-    robot = _robot(doc["robot"], name)
-    given: dict[str, object] = {}
+    robot = _robot(doc["robot"], path)
+    given: dict[str, Any] = {}
     if "gravity" in doc:
         given["gravity"] = doc["gravity"].vector("acceleration")
+    if "attraction" in doc:
+        doc["attraction"].mapping("mu", "at")
+        given["attraction"] = doc["attraction"]["mu"].number()
+        if "at" in doc["attraction"]:
+            given["attractor"] = doc["attraction"]["at"].vector("length")
     if "step" in doc:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
-        given["integrator"] = _integrator(doc, robot)
+        given["integrator"] = _integrator(doc, robot, given.get("attraction", 0.0))
     for key in ("rtol", "atol"):
         if key in doc:
             given[key] = doc[key].number()
-            if not 0 < given[key] < 1:  # type: ignore[operator]
+            if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
@@ -109,13 +119,13 @@ def _scenario(doc: Item, name: str, text: str) -> Scenario:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=name, text=text, **given)  # type: ignore[arg-type]
+    return Scenario(robot, name=path.stem, text=text, **given)
 
 
-def _integrator(doc: Item, robot: Robot) -> str:
+def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     """The integrator of the document, checked against its robot and inputs."""
     integrator = doc["integrator"].choice(*INTEGRATORS)
-    if text := obstacle(integrator, robot):
+    if text := obstacle(integrator, robot, attraction):
         raise doc["integrator"].error(text)
     if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
         raise doc["inputs"].error(text)
@@ -138,16 +148,30 @@ def _outputs(item: Item) -> dict[str, float]:
     return rates
 
 
-def _robot(item: Item, name: str) -> Robot:
-    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}`."""
-    item.mapping("name", "bodies", "hinges")
-    builder = RobotBuilder(item["name"].text() if "name" in item else name)
+def _robot(item: Item, path: Path) -> Robot:
+    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}` or `robot: {urdf: FILE, base: fixed}`."""
+    item.mapping("name", "bodies", "hinges", "urdf", "base")
+    if "urdf" in item:
+        item.mapping("urdf", "base")
+        base = item["base"].choice(*BASES) if "base" in item else BASES[0]
+        return _placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+    if "base" in item:
+        raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
+    builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
     return _placed(item, builder.build)
+
+
+def _urdf_file(name: str, folder: Path) -> Path:
+    """Where the URDF `name` is: beside the scenario, among the package's own, else as given."""
+    for file in (folder / Path(name).expanduser(), share("urdf", name)):
+        if file.is_file():
+            return file
+    return Path(name)
 
 
 def _placed(item: Item, make, *args, **kwargs):
@@ -162,9 +186,10 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
-        shape.mapping("kind", "size", "at", "rotation", "rgba")
+        shape.mapping("kind", "size", "at", "rotation", "rgba", "file")
         looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
-        looks["size"] = _lengths(shape["size"])
+        if "size" in shape:
+            looks["size"] = _lengths(shape["size"])
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
@@ -189,9 +214,10 @@ def _inertia(item: Item) -> list:
 
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
-        "kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction"
+        *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
+        *("stiffness", "rest", "damping", "friction", "creep"),
     )
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     if "at" in spec:
         given["at"] = spec["at"].vector("length")
     for key in ("axis", "axis2"):
@@ -199,7 +225,9 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
             given[key] = spec[key].vector("plain number")
     if "rotation" in spec:
         given["rotation"] = _attitude(spec["rotation"])
-    for key in ("stiffness", "rest", "damping", "friction"):
+    if "limits" in spec:
+        given["limits"] = spec["limits"].plain()
+    for key in ("stiffness", "rest", "damping", "friction", "creep"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
@@ -271,7 +299,7 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
 
 
 def _input(item: Item, robot: Robot) -> PlannedInput:
-    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to")
+    item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
         raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
@@ -280,11 +308,33 @@ def _input(item: Item, robot: Robot) -> PlannedInput:
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, from_ns, to_ns)
+    return PlannedInput(what, _signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
+
+
+def _signal(item: Item) -> Signal:
+    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
+    item.mapping("sines", "polynomial", "table")
+    if len(item.value) != 1:
+        raise item.error("give one of sines, polynomial, table.")
+    if "polynomial" in item:
+        return _placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
+    if "table" in item:
+        given = item["table"].mapping("times", "values", "between")
+        times = [time.number("time") for time in given["times"].entries()]
+        values = [value.number() for value in given["values"].entries()]
+        return _placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
+    given = item["sines"].mapping("offset", "terms")
+    terms = []
+    for term in given["terms"].entries():
+        parts = term.entries()
+        if len(parts) != 3:
+            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
+        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
+    return _placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
 
 
 def _effort(item: Item, robot: Robot) -> Effort:
-    item.mapping("hinge", "effort", "from", "to")
+    item.mapping("hinge", "effort", "from", "to", "signal")
     hinge = item["hinge"].text()
     kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
     dimensions = freedom_dimensions(kind) or ("angle",) * 3
@@ -292,10 +342,10 @@ def _effort(item: Item, robot: Robot) -> Effort:
 
 
 def _wrench(item: Item, robot: Robot) -> Wrench:
-    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to")
+    item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     for key, unit in (("force", "force"), ("moment", "torque")):
         if key in item:
             given[key] = item[key].vector(unit)
@@ -310,4 +360,4 @@ def _wrench(item: Item, robot: Robot) -> Wrench:
         given["frame"] = "world" if frame == "world" else "body"
     if "at" in item:
         given["at"] = item["at"].choice("com", "origin")
-    return Wrench(body, **given)  # type: ignore[arg-type]
+    return Wrench(body, **given)

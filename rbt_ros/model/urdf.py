@@ -1,29 +1,33 @@
-"""Robot -> URDF text, for RViz and everything else that reads `robot_description`."""
+"""Robot -> URDF text, for RViz and everything else that reads `robot_description`. What the format is: docs/urdf.md."""
 
-import math
 from xml.etree import ElementTree as ET
 
+from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
-from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
+from rbt_ros.model.attitude import from_roll_pitch_yaw, roll_pitch_yaw
+from rbt_ros.model.build import DEFAULT_CREEP, second_axis
+from rbt_ros.model.robot import FREEDOM_NAMES, WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape
 
-# spherical and free hinges are `floating`: nobody may move them by JointState, their TF is ours
-TYPES = {
-    JointKind.FIXED: "fixed",
-    JointKind.REVOLUTE: "continuous",
-    JointKind.PRISMATIC: "prismatic",
-    JointKind.SPHERICAL: "floating",
-    JointKind.FREE: "floating",
-}
+UNLIMITED = 1e9  # [rad, m]: a limit this large is none; URDF wants one where a joint slides
+EXTENSION = "rbt"  # the element of a joint or visual that holds what URDF cannot say
+# what has no single axis: spherical and free hinges float, as nobody may move them by JointState; their TF is ours
+AXISLESS = {JointKind.FIXED: "fixed", JointKind.SPHERICAL: "floating", JointKind.FREE: "floating"}
 
 
 def urdf_text(robot: Robot) -> str:
     """The robot as URDF. The world is a link of its own, so that the whole is one tree."""
     root = ET.Element("robot", name=robot.name)
     ET.SubElement(root, "link", name=WORLD)
-    for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
+    for i, (body, hinge) in enumerate(zip(robot.bodies, robot.hinges, strict=True)):
+        freedoms = robot.model.freedom[robot.model.tree[i, t.V] :].tolist()
+        for single in hinge.single_axes[:-1]:
+            ET.SubElement(root, "link", name=single.frame)
         _link(root, body)
-        _joint(root, hinge)
+        if hinge.single_axes:
+            _chain(root, hinge, freedoms)
+        else:
+            _axisless(root, hinge, freedoms)
     ET.indent(root)
     return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -42,38 +46,91 @@ def _link(root: ET.Element, body: Body) -> None:
 
 def _visual(link: ET.Element, shape: Shape, name: str) -> None:
     visual = ET.SubElement(link, "visual", name=name)
-    ET.SubElement(visual, "origin", xyz=_numbers(shape.at), rpy=_numbers(roll_pitch_yaw(shape.quaternion)))
+    extension = _origin(visual, shape.at, shape.quaternion)
     geometry = ET.SubElement(visual, "geometry")
     if shape.kind == "box":
         ET.SubElement(geometry, "box", size=_numbers(shape.size))
     elif shape.kind == "cylinder":
         ET.SubElement(geometry, "cylinder", radius=repr(shape.size[0]), length=repr(shape.size[1]))
-    else:
+    elif shape.kind == "sphere":
         ET.SubElement(geometry, "sphere", radius=repr(shape.size[0]))
+    else:
+        ET.SubElement(geometry, "mesh", filename=shape.file, scale=_numbers(shape.size))
     ET.SubElement(ET.SubElement(visual, "material", name=f"{name}_colour"), "color", rgba=_numbers(shape.rgba))
+    _extend(visual, extension)
 
 
-def _joint(root: ET.Element, hinge: Hinge) -> None:
-    joint = ET.SubElement(root, "joint", name=hinge.name, type=TYPES[hinge.kind])
-    ET.SubElement(joint, "origin", xyz=_numbers(hinge.at), rpy=_numbers(roll_pitch_yaw(hinge.quaternion)))
-    ET.SubElement(joint, "parent", link=hinge.parent)
-    ET.SubElement(joint, "child", link=hinge.child)
-    if hinge.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
-        ET.SubElement(joint, "axis", xyz=_numbers(hinge.axis))
-    if hinge.kind == JointKind.PRISMATIC:
-        ET.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
+def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> None:
+    """A hinge of one-axis freedoms: one joint, or several with massless links between."""
+    parent = hinge.parent
+    for number, (single, freedom) in enumerate(zip(hinge.single_axes, freedoms, strict=False)):
+        lower, upper = freedom[t.LOWER], freedom[t.UPPER]
+        free = -lower >= UNLIMITED and upper >= UNLIMITED
+        kind = "prismatic" if single.kind == JointKind.PRISMATIC else "continuous" if free else "revolute"
+        joint = ET.SubElement(root, "joint", name=single.joint, type=kind)
+        extension = {}
+        if hinge.kind in FREEDOM_NAMES:
+            extension = {"kind": hinge.kind.name.lower(), "hinge": hinge.name}
+        if number == 0:
+            extension |= _origin(joint, hinge.at, hinge.quaternion) | _second_axis(hinge)
+        _ends(joint, parent, single.frame)
+        parent = single.frame
+        ET.SubElement(joint, "axis", xyz=_numbers(single.axis))
+        if kind != "continuous":
+            bounds = {"lower": repr(max(lower, -UNLIMITED)), "upper": repr(min(upper, UNLIMITED))}
+            ET.SubElement(joint, "limit", bounds, effort=repr(UNLIMITED), velocity=repr(UNLIMITED))
+        if freedom[t.DAMPING] or freedom[t.COULOMB]:
+            losses = {"damping": repr(freedom[t.DAMPING]), "friction": repr(freedom[t.COULOMB])}
+            ET.SubElement(joint, "dynamics", losses)
+        _extend(joint, extension | _spring(freedom))
+
+
+def _axisless(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> None:
+    """A fixed, spherical or free hinge."""
+    joint = ET.SubElement(root, "joint", name=hinge.name, type=AXISLESS[hinge.kind])
+    extension = {"kind": "spherical"} if hinge.kind == JointKind.SPHERICAL else {}
+    extension |= _origin(joint, hinge.at, hinge.quaternion)
+    _ends(joint, hinge.parent, hinge.child)
+    if hinge.axis != (0.0, 0.0, 1.0):
+        extension["axis"] = _numbers(hinge.axis)
+    extension |= _second_axis(hinge)
+    if hinge.kind == JointKind.SPHERICAL:
+        extension |= _spring(freedoms[0])
+        for key, column in (("damping", t.DAMPING), ("friction", t.COULOMB)):
+            if freedoms[0][column]:
+                extension[key] = repr(freedoms[0][column])
+    _extend(joint, extension)
+
+
+def _ends(joint: ET.Element, parent: str, child: str) -> None:
+    ET.SubElement(joint, "parent", link=parent)
+    ET.SubElement(joint, "child", link=child)
+
+
+def _origin(element: ET.Element, p, q) -> dict[str, str]:
+    """Write <origin>; what it cannot say to the last bit goes into the extension."""
+    rpy = roll_pitch_yaw(q)
+    ET.SubElement(element, "origin", xyz=_numbers(p), rpy=_numbers(rpy))
+    return {} if from_roll_pitch_yaw(rpy, "") == q else {"quaternion": _numbers(q)}
+
+
+def _second_axis(hinge: Hinge) -> dict[str, str]:
+    """axis2 where neither a joint of the chain nor the default says it."""
+    said = hinge.kind in (JointKind.UNIVERSAL, JointKind.PLANAR)
+    return (
+        {} if said or hinge.axis2 == second_axis(hinge.kind, hinge.axis, None, "") else {"axis2": _numbers(hinge.axis2)}
+    )
+
+
+def _spring(freedom: list[float]) -> dict[str, str]:
+    values = {"stiffness": (t.STIFFNESS, 0.0), "rest": (t.REST, 0.0), "creep": (t.CREEP, DEFAULT_CREEP)}
+    return {key: repr(freedom[column]) for key, (column, usual) in values.items() if freedom[column] != usual}
+
+
+def _extend(element: ET.Element, values: dict[str, str]) -> None:
+    if values:
+        ET.SubElement(element, EXTENSION, values)
 
 
 def _numbers(values) -> str:
     return " ".join(repr(float(v)) for v in values)
-
-
-def roll_pitch_yaw(q) -> tuple[float, float, float]:
-    """URDF's rpy of q_AB: R = Rz(yaw) Ry(pitch) Rx(roll)."""
-    w, x, y, z = q
-    sin_pitch = max(-1.0, min(1.0, 2 * (w * y - x * z)))
-    if abs(sin_pitch) > 1 - 1e-14:  # straight up or down: roll and yaw turn about one axis; give it all to yaw
-        return 0.0, math.copysign(math.pi / 2, sin_pitch), math.atan2(2 * (w * z - x * y), 1 - 2 * (x * x + z * z))
-    roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    return roll, math.asin(sin_pitch), yaw

@@ -122,11 +122,8 @@ class SimulatorNode(Node):
         self._latched[wrench.body](topics.wrench_fields(stamp, frame, wrench.force, wrench.moment))
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
-        kept, s = sample.conservation, self.loop.statistics()
-        self._status = (
-            f"t = {sample.t:.1f} s  real-time factor {s.real_time_factor:.3f}  energy {sample.energy.total:.6g} J, "
-            f"drift {kept.energy:+.1e}  angular momentum drift {kept.angular_momentum:.1e}  overruns {s.overruns}"
-        )
+        s = self.loop.statistics()
+        self._status = topics.status_line(sample, s.real_time_factor, s.overruns)
         reports = [
             topics.conservation_report(
                 sample, self._value("warn.energy_drift"), self._value("warn.angular_momentum_drift")

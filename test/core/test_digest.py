@@ -11,10 +11,13 @@ from core.digest import digest
 HERE = Path(__file__)
 
 
+@pytest.mark.parametrize("formulation", ["articulated", "wittenburg"])
 @pytest.mark.parametrize("setting", [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}], ids=str)
-def test_same_bits(setting):
+def test_same_bits(setting, formulation):
     path = os.pathsep.join([str(HERE.parents[1]), str(HERE.parents[2])])
     environment = {**os.environ, **setting, "PYTHONPATH": path + os.pathsep + os.environ.get("PYTHONPATH", "")}
     script = str(HERE.with_name("digest.py"))
-    run = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == digest()
+    run = subprocess.run(
+        [sys.executable, script, formulation], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == digest(formulation)

@@ -8,8 +8,7 @@ from transforms3d.euler import euler2quat
 from transforms3d.quaternions import quat2mat
 
 from rbt_ros.errors import ModelError
-from rbt_ros.model.attitude import as_quaternion, unit_quaternion
-from rbt_ros.model.urdf import roll_pitch_yaw
+from rbt_ros.model.attitude import as_quaternion, from_roll_pitch_yaw, roll_pitch_yaw, unit_quaternion
 
 EPS = np.finfo(float).eps
 
@@ -55,11 +54,12 @@ def test_what_is_no_attitude_says_why(value, message):
         as_quaternion(value, "here")
 
 
-@pytest.mark.parametrize(
-    "angles", [(0.1, 0.2, 0.3), (-2.0, 1.2, 3.0), (0.0, math.pi / 2, 0.7), (0.0, -math.pi / 2, 0.7)]
-)
-def test_roll_pitch_yaw_gives_back_the_attitude(angles):
-    """URDF's convention: R = Rz(yaw) Ry(pitch) Rx(roll); near the poles the angle is exact to the root of eps."""
-    q = euler2quat(*angles, axes="sxyz")
-    again = euler2quat(*roll_pitch_yaw(q), axes="sxyz")
-    assert min(np.abs(again - q).max(), np.abs(again + q).max()) < 4e-8
+@pytest.mark.parametrize("near", [1.0, 1e-4, 1e-8, 1e-12, 0.0])
+@pytest.mark.parametrize("pole", [1, -1])
+def test_roll_pitch_yaw_gives_back_the_attitude(pole, near):
+    """URDF's convention: R = Rz(yaw) Ry(pitch) Rx(roll); exact to round-off, at the poles and near them too."""
+    rng = np.random.default_rng(3)
+    for roll, yaw in rng.uniform(-np.pi, np.pi, (50, 2)):
+        q = euler2quat(roll, pole * (np.pi / 2 - near), yaw, axes="sxyz")
+        again = from_roll_pitch_yaw(roll_pitch_yaw(q), "test")
+        assert min(np.abs(again - q).max(), np.abs(again + q).max()) < 8 * EPS
