@@ -131,6 +131,7 @@ def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
     scenario = read_scenario(arguments.scenario)
     scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     node = _ros_node()
+    _warn_of_compiling()
     print(
         f"{scenario.name} runs as /{node.NAME}, scope {scope}. Topics to look at:\n"
         "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",
@@ -169,6 +170,14 @@ class StatusLine:
             self._stream.flush()
 
 
+def _warn_of_compiling() -> None:
+    """Say why the first start is slow."""
+    from rbt_ros.core import jit
+
+    if jit.is_cold():
+        print("compiling the kernels: about 10 s, once", flush=True)
+
+
 def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.errors import ScenarioError
     from rbt_ros.sim import load
@@ -180,6 +189,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
     sim = scenario.simulation()
     progress = _progress if sys.stderr.isatty() else None
+    _warn_of_compiling()
+    sim.warm_up()
     started = time.perf_counter()
     result = sim.run(until, arguments.every or until / 1000, progress)
     elapsed = time.perf_counter() - started
@@ -188,15 +199,12 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     csv = arguments.out / f"{scenario.name}.csv"
     result.to_csv(csv)
-    kept = result.samples[-1].conservation
+    kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
-    print(f"  energy               {result.energy.total[-1]:.9g} J, relative drift {kept.energy:.2e}")
-    h = sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
-    kept_h = "not kept: it hangs on the world"
-    if kept.angular_momentum == kept.angular_momentum:  # not NaN
-        kept_h = f"relative drift {kept.angular_momentum:.2e}"
-    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {kept_h}")
+    print(f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.since_ns, sim.t_ns)}")
+    drift = _drift(kept.angular_momentum, kept.since_ns, sim.t_ns)
+    print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {drift}")
     print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")
     print(f"  digest               {sim.digest()}")
     print(f"wrote {csv}")
@@ -210,6 +218,15 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     except SetupError as err:
         print(f"no figure: {err}")
     return 0
+
+
+def _drift(drift: float, since_ns: int, now_ns: int) -> str:
+    """What a conserved quantity did since the last input, in words."""
+    if drift != drift:  # NaN
+        return "not kept by this system"
+    if since_ns == now_ns:
+        return "changed by the inputs"
+    return f"relative drift {drift:.2e}" + (f" since {since_ns * 1e-9:g} s" if since_ns else "")
 
 
 def _progress(fraction: float) -> None:

@@ -59,17 +59,22 @@ class Simulation:
         gravity: Sequence[float] = (0.0, 0.0, 0.0),
         step: float = 1e-3,
         integrator: str = "rk4",
+        attraction: float = 0.0,
+        attractor: Sequence[float] = (0.0, 0.0, 0.0),
         seed: int = 0,
         rtol: float = 1e-10,
         atol: float = 1e-12,
     ):
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
-        rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own: take long ones.
+        attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
+        included. rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own, so take
+        long ones.
         """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
-        if text := obstacle(integrator, robot):
+        pull = _point_mass(attraction, attractor)
+        if text := obstacle(integrator, robot, attraction):
             raise ScenarioError(text)
         h_ns = round(step * 1e9) if math.isfinite(step) else 0
         if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
@@ -88,12 +93,12 @@ class Simulation:
             self._stepper = torque_free.Flight().stepper
         elif integrator == "dop853_adaptive":
             self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
-        self._model = robot.model._replace(world=_world(g))
+        self._model = robot.model._replace(world=_world(g, pull))
         self._y = neutral(robot)
         self._start = self._y.copy()
         self._work = workspace(self._model)
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
-        self._kept = _Kept(robot, g)
+        self._kept = _Kept(robot, self._model)
         self._renew()
 
     @classmethod
@@ -104,6 +109,8 @@ class Simulation:
             gravity=scenario.gravity,
             step=scenario.h_ns * 1e-9,
             integrator=scenario.integrator,
+            attraction=scenario.attraction,
+            attractor=scenario.attractor,
             seed=scenario.seed,
             rtol=scenario.rtol,
             atol=scenario.atol,
@@ -151,7 +158,7 @@ class Simulation:
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
         put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
-        self._kept.forget()
+        self._placed()
 
     def set_hinge(
         self,
@@ -169,7 +176,13 @@ class Simulation:
         in the child's axes [rad/s]. What is not given stays.
         """
         put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._placed()
+
+    def _placed(self) -> None:
+        """What is set before the first step is the start that `reset` returns to."""
         self._kept.forget()
+        if self.tick == 0:
+            self._start = self._y.copy()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
@@ -321,10 +334,13 @@ class Simulation:
 class _Kept:
     """What the system should keep, compared with the last sample after which nothing acted from outside."""
 
-    def __init__(self, robot: Robot, gravity: np.ndarray):
-        floats = all(h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD)
+    def __init__(self, robot: Robot, model: t.Model):
+        """model: the robot's, with the world it moves in."""
+        floats = model.world[t.ATTRACTION] == 0.0 and all(
+            h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
+        )
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
-        self._weight = robot.mass * gravity
+        self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._factors = (math.nan if dissipates else 1.0, 1.0 if floats else math.nan)
         self._then: np.ndarray | None = None
         self._then_ns = 0
@@ -373,8 +389,19 @@ def _tolerance(name: str, value: float) -> float:
     return float(value)
 
 
-def _world(gravity: np.ndarray) -> np.ndarray:
+def _point_mass(mu: float, at: Sequence[float]) -> tuple[float, ...]:
+    """What stands in the world for an attracting point mass: mu, then its place."""
+    place = np.asarray(at, dtype=float)
+    if not (math.isfinite(mu) and mu >= 0) or place.shape != (3,) or not np.isfinite(place).all():
+        raise ScenarioError(
+            f"attraction {mu} m³/s² at {at}: mu must be finite and not negative, at three finite numbers."
+        )
+    return (float(mu), *place.tolist())
+
+
+def _world(gravity: np.ndarray, point_mass: tuple[float, ...]) -> np.ndarray:
     world = np.zeros(t.WORLD_COLUMNS)
     world[t.GRAVITY : t.GRAVITY + 3] = gravity
+    world[t.ATTRACTION : t.ATTRACTOR + 3] = point_mass
     world.flags.writeable = False
     return world

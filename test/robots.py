@@ -28,7 +28,10 @@ def random_robot(rng, n, kinds=KINDS):
             for _ in range(rng.integers(3))
         ]
         com = rng.uniform(-0.5, 0.5, 3)
-        b.body(f"b{i}", mass=rng.uniform(0.5, 3), inertia=random_inertia(rng), com=com, shapes=shapes)
+        mass, inertia = rng.uniform(0.5, 3), random_inertia(rng)
+        if kind == "fixed" and rng.random() < 0.5:  # a mere frame
+            mass, inertia = 0.0, np.zeros(3)
+        b.body(f"b{i}", mass=mass, inertia=inertia, com=com, shapes=shapes)
         if kind == "free":
             if rng.random() < 0.5:  # else the builder makes the same
                 b.hinge(f"b{i}", "free", parent="world", child=f"b{i}")
@@ -52,7 +55,7 @@ def _losses(rng, kind):
     given = {}
     if rng.random() < 0.7:
         given = dict(zip(("stiffness", "damping", "friction", "creep"), rng.uniform(0.1, 2, 4), strict=True))
-        given["rest"] = rng.uniform(-1, 1)
+        given["rest"] = rng.uniform(-1, 1) if kind != "spherical" else 0.0
     freedoms = int(NV[JointKind[kind.upper()]])
     if kind not in ("fixed", "spherical") and rng.random() < 0.5:
         pairs = np.sort(rng.uniform(-3, 3, (freedoms, 2)), axis=1)

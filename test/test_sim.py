@@ -55,6 +55,17 @@ def test_reset_returns_to_the_start_and_forgets_commands():
     assert sim.digest() == other.digest()
 
 
+def test_reset_returns_to_what_was_set_before_the_first_step():
+    robot = rbt.load("cubesat").robot
+    sim = Simulation(robot)
+    sim.set_body("cubesat", omega_body=(1.0, 2.0, 3.0))
+    start = sim.digest()
+    sim.advance(3)
+    sim.set_body("cubesat", omega_body=(0.0, 0.0, 0.0))
+    sim.reset()
+    assert sim.digest() == start
+
+
 def test_a_command_acts_from_the_next_step_for_its_hold_time():
     sim = cubesat()
     sim.advance(10)
@@ -356,3 +367,19 @@ def test_energy_that_drifts_is_told_before_the_numbers_end():
     with pytest.warns(UserWarning, match=r"t = .* s: the energy has drifted by -0.* a smaller step") as told:
         sim.run(10.0, 0.1)
     assert len(told) == 1
+
+
+def test_a_circular_orbit_closes():
+    """v = sqrt(mu/r): after 2 pi sqrt(r³/mu) it is back. Energy is kept, momentum is not claimed to be."""
+    mu, r = 3.986004418e14, 7e6
+    robot = rbt.RobotBuilder("probe").body("hub", mass=5, inertia=(1e-3, 1e-3, 1e-3)).build()
+    sim = Simulation(robot, attraction=mu, step=10.0, integrator="dop853")
+    sim.set_body("hub", position=(r, 0, 0), velocity=(0, math.sqrt(mu / r), 0))
+    period = 2 * math.pi * math.sqrt(r**3 / mu)
+    result = sim.run(10 * round(period / 10), every=10)
+    phase = (result.t[-1] - period) * math.sqrt(mu / r**3)
+    assert result.body("hub").position[-1] == pytest.approx((r * math.cos(phase), r * math.sin(phase), 0), abs=1e-3)
+    kept = result.samples[-1].conservation
+    assert abs(kept.energy) < 1e-12 and math.isnan(kept.momentum)
+    with pytest.raises(ScenarioError, match="mu must be finite and not negative"):
+        Simulation(robot, attraction=-1.0)

@@ -21,6 +21,8 @@ from rbt_ros.core.vec import (
     add,
     cross,
     dot,
+    gyroscopic,
+    lower_solve,
     mat_add,
     put3,
     put6,
@@ -32,12 +34,17 @@ from rbt_ros.core.vec import (
     sub,
     sub_outer,
     sym_add,
-    sym_inverse,
+    sym_factors,
     sym_mul,
+    sym_solve,
     sym_sub_outer,
     sym_turn,
+    times,
+    transpose,
     turn,
     turn_back,
+    upper_solve,
+    vec3,
 )
 from rbt_ros.core.work import (
     ACC,
@@ -63,17 +70,14 @@ from rbt_ros.core.work import (
 
 
 @kernel
-def weigh(i, body):
-    """Fill I, H, M of row i with those of the body alone, I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1; and m, c, I_Bcm."""
-    R_WB, m = row9(body, i, ROT), body[i, OWN + MASS]
-    c, I_W = turn(R_WB, row3(body, i, OWN + COM)), sym_turn(R_WB, row6(body, i, OWN + INERTIA))
+def weigh(i, m, c, I_Bcm, body):
+    """Fill I, H, M of row i with those of one body of mass m, CoM at c: I_Bcm + m (c² 1 - c cᵀ), m [c]×, m 1."""
     mc = scale(m, c)
     xx, yy, zz = c[0] * mc[0], c[1] * mc[1], c[2] * mc[2]
     steiner = (yy + zz, xx + zz, xx + yy, -c[0] * mc[1], -c[0] * mc[2], -c[1] * mc[2])
-    put6(body, i, II, sym_add(I_W, steiner))
+    put6(body, i, II, sym_add(I_Bcm, steiner))
     put9(body, i, HH, ((0.0, -mc[2], mc[1]), (mc[2], 0.0, -mc[0]), (-mc[1], mc[0], 0.0)))
     put6(body, i, MM, (m, m, m, 0.0, 0.0, 0.0))
-    return m, c, I_W
 
 
 @kernel
@@ -138,33 +142,27 @@ def eliminate_axes(model, i, work):
 
 @kernel
 def eliminate_ball(model, i, work):
-    """Take the three turns of a spherical hinge out: ẇ = I⁻¹ (τ - n - H a). Row i + 1 keeps I⁻¹, I⁻¹ H, I⁻¹ (τ - n)
-    in the places of I, H, n."""
+    """Take the three turns of a spherical hinge out of I ẇ + H a = τ - n, by Gauss: I = L D Lᵀ.
+
+    Row i + 1 keeps D⁻¹ and L, h = L⁻¹ H, s = L⁻¹ (τ - n) in the places of I, H, n: Lᵀ ẇ = D⁻¹ (s - h a). What remains
+    is M - hᵀ D⁻¹ h and f + hᵀ D⁻¹ s. Never I⁻¹: it is huge about a thin rod's own axis, and in world axes that
+    drowns the last digits of its other elements, which every ẇ would then miss.
+    """
     j = model.tree[i, V]
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    H, M = row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
     n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
     tau = turn(row9(work.body, i + 1, ROT), row3_efforts(work, j))
-    I_inv = sym_inverse(I)
-    Ht = (
-        (H[0][0], H[1][0], H[2][0]),
-        (H[0][1], H[1][1], H[2][1]),
-        (H[0][2], H[1][2], H[2][2]),
-    )
-    g0, g1, g2 = sym_mul(I_inv, Ht[0]), sym_mul(I_inv, Ht[1]), sym_mul(I_inv, Ht[2])  # columns of G = I⁻¹ H
-    rest = sym_mul(I_inv, sub(tau, n))
-    G = ((g0[0], g1[0], g2[0]), (g0[1], g1[1], g2[1]), (g0[2], g1[2], g2[2]))
-    put6(work.body, i + 1, II, I_inv)
-    put9(work.body, i + 1, HH, G)
-    put3(work.body, i + 1, MOMENT, rest)
-    left = (
-        M[0] - dot(Ht[0], g0),
-        M[1] - dot(Ht[1], g1),
-        M[2] - dot(Ht[2], g2),
-        M[3] - dot(Ht[0], g1),
-        M[4] - dot(Ht[0], g2),
-        M[5] - dot(Ht[1], g2),
-    )  # M - Hᵀ I⁻¹ H
-    mass_to_parent(model, i, work, left, tau, add(f, turn(Ht, rest)))
+    D_inv, L = sym_factors(row6(work.body, i + 1, II))
+    h0 = H[0]
+    h1 = sub(H[1], scale(L[0], h0))
+    h2 = sub(sub(H[2], scale(L[1], h0)), scale(L[2], h1))
+    s = lower_solve(L, sub(tau, n))
+    put3(work.body, i + 1, II, D_inv)
+    put3(work.body, i + 1, II + 3, L)
+    put9(work.body, i + 1, HH, (h0, h1, h2))
+    put3(work.body, i + 1, MOMENT, s)
+    M = sym_sub_outer(sym_sub_outer(sym_sub_outer(M, h0, D_inv[0]), h1, D_inv[1]), h2, D_inv[2])
+    mass_to_parent(model, i, work, M, tau, add(f, turn_back((h0, h1, h2), times(D_inv, s))))
 
 
 @kernel
@@ -189,28 +187,37 @@ def row3_efforts(work, j):
 
 
 @kernel
-def solve_free(model, i, work, vdot):
-    """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'."""
+def solve_free(model, i, v, work, vdot):
+    """v̇ of a free body with all that hangs on it: 6 equations by blocks, (I - H M⁻¹ Hᵀ) ẇ = n' - H M⁻¹ f'.
+
+    Without M⁻¹, as in `eliminate_ball`: M = L D Lᵀ. Its own turning is Euler's equation in body axes, where its inertia
+    is constant; only what hangs on it comes from world axes. So a lone body keeps its energy to the last digits.
+    """
     j = model.tree[i, V]
     I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    R_WB = row9(work.body, i + 1, ROT)
-    n = sub(turn(R_WB, row3_efforts(work, j)), row3(work.body, i + 1, MOMENT))
+    R_WB, I_B, w_B = row9(work.body, i + 1, ROT), row6(model.body, i, INERTIA), vec3(v, j)
     f = sub(row3_efforts(work, j + 3), row3(work.body, i + 1, FORCE))
-    M_inv = sym_inverse(M)
-    g0, g1, g2 = sym_mul(M_inv, H[0]), sym_mul(M_inv, H[1]), sym_mul(M_inv, H[2])  # rows of H M⁻¹
-    seen = (
-        I[0] - dot(H[0], g0),
-        I[1] - dot(H[1], g1),
-        I[2] - dot(H[2], g2),
-        I[3] - dot(H[0], g1),
-        I[4] - dot(H[0], g2),
-        I[5] - dot(H[1], g2),
-    )
-    wdot = sym_mul(sym_inverse(seen), sub(n, (dot(g0, f), dot(g1, f), dot(g2, f))))
-    a = sym_mul(M_inv, sub(f, turn_back(H, wdot)))
+    D_inv, L = sym_factors(M)
+    h0, h1, h2 = lower_solve(L, H[0]), lower_solve(L, H[1]), lower_solve(L, H[2])  # columns of h = L⁻¹ Hᵀ
+    g0, g1, g2 = times(D_inv, h0), times(D_inv, h1), times(D_inv, h2)
+    s = lower_solve(L, f)
+    carried = (
+        I[0] - dot(h0, g0),
+        I[1] - dot(h1, g1),
+        I[2] - dot(h2, g2),
+        I[3] - dot(h0, g1),
+        I[4] - dot(h0, g2),
+        I[5] - dot(h1, g2),
+    )  # I - hᵀ D⁻¹ h
+    R_BW = transpose(R_WB)
+    n_B = turn(R_BW, add(row3(work.body, i + 1, MOMENT), (dot(g0, s), dot(g1, s), dot(g2, s))))
+    n_B = sub(sub(row3_efforts(work, j), n_B), gyroscopic(I_B, w_B))
+    wdot_B = sym_solve(sym_add(I_B, sym_turn(R_BW, carried)), n_B)
+    wdot = turn(R_WB, wdot_B)
+    a = upper_solve(L, times(D_inv, sub(s, turn_back((h0, h1, h2), wdot))))
     put3(work.body, i + 1, SPIN_DOT_V, wdot)
     put3(work.body, i + 1, ACC_V, a)
-    vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(R_WB, wdot)
+    vdot[j], vdot[j + 1], vdot[j + 2] = wdot_B
     vdot[j + 3], vdot[j + 4], vdot[j + 5] = a
 
 
@@ -222,7 +229,9 @@ def answer(model, i, work, vdot):
     a = add(row3(work.body, p, ACC_V), cross(wdot, row3(work.body, i + 1, ARM)))
     if kind == JointKind.SPHERICAL:
         wdot_P = wdot
-        wdot = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        D_inv, L = row3(work.body, i + 1, II), row3(work.body, i + 1, II + 3)
+        s = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        wdot = upper_solve(L, times(D_inv, s))
         vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.body, i + 1, ROT), sub(wdot, wdot_P))
     else:
         for k in range(NV[kind]):
@@ -240,7 +249,7 @@ def answer(model, i, work, vdot):
 
 @kernel
 def set_out(model, q, v, work):
-    """Outward: motion at v̇ = 0, own inertia and bias of every body."""
+    """Outward: motion at v̇ = 0, own inertia and bias of every body (a free one's turning is left to `solve_free`)."""
     start_at_the_world(model, work)
     unfold(model, q, work)
     for i in range(model.tree.shape[0]):
@@ -248,14 +257,16 @@ def set_out(model, q, v, work):
         move(model, i, v, work)
     rows = eight(work.body)
     for i in range(1, model.tree.shape[0] + 1, LANES):
-        m, c, I_W = weigh(i, rows)
+        R_WB, m = row9(rows, i, ROT), rows[i, OWN + MASS]
+        c, I_W = turn(R_WB, row3(rows, i, OWN + COM)), sym_turn(R_WB, row6(rows, i, OWN + INERTIA))
+        weigh(i, m, c, I_W, rows)
         n, f = newton_euler(m, c, I_W, row3(rows, i, SPIN), row3(rows, i, SPIN_DOT), row3(rows, i, ACC))
         put3(rows, i, MOMENT, n)
         put3(rows, i, FORCE, f)
 
 
 @kernel
-def solve_tree(model, work, vdot):
+def solve_tree(model, v, work, vdot):
     """v̇ from the rows that `set_out` and the forces have filled: inward elimination, outward answer."""
     n = model.tree.shape[0]
     for i in range(n - 1, -1, -1):
@@ -265,7 +276,7 @@ def solve_tree(model, work, vdot):
         elif kind != JointKind.FREE:
             eliminate_axes(model, i, work)
         else:
-            solve_free(model, i, work, vdot)
+            solve_free(model, i, v, work, vdot)
     for i in range(n):
         if model.tree[i, KIND] != JointKind.FREE:
             answer(model, i, work, vdot)

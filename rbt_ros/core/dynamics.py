@@ -29,4 +29,4 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     loads(model, input, t_ns, s, work)
     if y.shape[0] > nq + nv:
         ydot[nq + nv] = input_power(model, v, input, t_ns, s, work)
-    solve_tree(model, work, vdot)
+    solve_tree(model, v, work, vdot)

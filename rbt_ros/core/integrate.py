@@ -2,7 +2,7 @@
 
 | method | order | evaluations | use |
 |---|---|---|---|
-| SEMI_IMPLICIT | 1 | 1 | v first, then q along the new v: no drift in the energy of stiff springs; rough |
+| SEMI_IMPLICIT | 1 | 1 | v first, then q along the new v: energy of stiff springs swings, does not drift; rough |
 | RK4 | 4 | 4 | the default: 1 ms for a tumbling satellite or a swinging chain |
 | DOP853 | 8 | 12 | as exact as double precision allows, at three times the cost of RK4 |
 

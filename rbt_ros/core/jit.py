@@ -56,6 +56,13 @@ def _core_cache_folder() -> str:
 OPTIONS = dict(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
 
 
+def is_cold() -> bool:
+    """Whether nothing is compiled yet for these sources: the first step then takes seconds."""
+    if numba.config.DISABLE_JIT:
+        return False
+    return not any(Path(_core_cache_folder()).rglob("*.nbi"))
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is compiled into the routines that call it, inline. Called from Python it is plain Python.
 

@@ -7,10 +7,9 @@ accelerates, at rest and without gravity; only what hangs on freedom j, rigid in
 from rbt_ros.core.articulated import hand_to_parent, weigh
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import slides
-from rbt_ros.core.kinematics import settle, unfold
-from rbt_ros.core.lanes import LANES, eight
+from rbt_ros.core.kinematics import inertia_in_world, settle, unfold
 from rbt_ros.core.newton_euler import hinge_efforts
-from rbt_ros.core.types import KIND, NV, PARENT, JointKind, V
+from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, put3, row3, row6, row9, sym_mul, turn, turn_back
 from rbt_ros.core.work import ARM, AXIS_W, FORCE, HH, II, MM, MOMENT, ROT
 
@@ -23,9 +22,8 @@ def mass_matrix(model, q, work, M):
     unfold(model, q, work)
     for i in range(n):
         settle(model, i, work)
-    rows = eight(work.body)
-    for i in range(1, n + 1, LANES):
-        weigh(i, rows)
+        c, I_W = inertia_in_world(model, i, row9(work.body, i + 1, ROT))
+        weigh(i + 1, model.body[i, MASS], c, I_W, work.body)
     # inward: each body takes in all that hangs on it; the columns of its hinge
     zero = (0.0, 0.0, 0.0)
     for i in range(n - 1, -1, -1):

@@ -26,9 +26,15 @@ from rbt_ros.core.work import (
 def newton_euler(m, c, I_Bcm, w, wdot, a):
     """Moment about B and force [N·m, N] that body B needs: f = m a_C, n = I ẇ + ω × I ω + c × f, with C the CoM at c
     from B, a the acceleration of B; everything in one set of axes."""
-    f = scale(m, add(a, add(cross(wdot, c), cross(w, cross(w, c)))))
+    f = newton(m, c, w, wdot, a)
     n = add(sym_mul(I_Bcm, wdot), cross(w, sym_mul(I_Bcm, w)))
     return add(n, cross(c, f)), f
+
+
+@kernel
+def newton(m, c, w, wdot, a):
+    """m a_C [N]."""
+    return scale(m, add(a, add(cross(wdot, c), cross(w, cross(w, c)))))
 
 
 @routine

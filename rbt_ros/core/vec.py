@@ -86,6 +86,12 @@ def scale(s, a):
 
 
 @kernel
+def times(a, b):
+    """Element by element."""
+    return (a[0] * b[0], a[1] * b[1], a[2] * b[2])
+
+
+@kernel
 def dot(a, b):
     """a · b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -239,16 +245,6 @@ def sym_turn(R, S):
 
 
 @kernel
-def sym_inverse(S):
-    """S⁻¹ of a symmetric S: the adjugate over the determinant."""
-    xx, yy, zz, xy, xz, yz = S
-    cxx, cxy, cxz = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    cyy, cyz, czz = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-    s = 1.0 / (xx * cxx + xy * cxy + xz * cxz)
-    return (s * cxx, s * cyy, s * czz, s * cxy, s * cxz, s * cyz)
-
-
-@kernel
 def sym_mul(S, a):
     """S a for a symmetric S given as xx yy zz xy xz yz."""
     return (
@@ -259,9 +255,49 @@ def sym_mul(S, a):
 
 
 @kernel
+def sym_factors(S):
+    """1/D and L (its 10 20 21) of a symmetric positive definite S = L D Lᵀ, ones on the diagonal of L.
+
+    Elimination without fractions, xx times the second and third row, then yy' times the third: so the divisions need
+    not wait for each other. Bareiss, Math. Comp. 22 (1968) 565.
+    """
+    xx, yy, zz, xy, xz, yz = S
+    yy, yz, zz = xx * yy - xy * xy, xx * yz - xy * xz, xx * zz - xz * xz
+    x_inv, y_inv, z_inv = 1.0 / xx, 1.0 / yy, 1.0 / (yy * zz - yz * yz)
+    return (x_inv, xx * y_inv, xx * yy * z_inv), (xy * x_inv, xz * x_inv, yz * y_inv)
+
+
+@kernel
+def gyroscopic(I, w):
+    """ω × I ω with the differences of the moments of inertia first: where they are nearly equal no digits are lost."""
+    xx, yy, zz, xy, xz, yz = I
+    x, y, z = w
+    return (
+        (zz - yy) * y * z + yz * (y * y - z * z) + x * (xz * y - xy * z),
+        (xx - zz) * z * x + xz * (z * z - x * x) + y * (xy * z - yz * x),
+        (yy - xx) * x * y + xy * (x * x - y * y) + z * (yz * x - xz * y),
+    )
+
+
+@kernel
+def lower_solve(L, b):
+    """L⁻¹ b."""
+    y = b[1] - L[0] * b[0]
+    return (b[0], y, b[2] - L[1] * b[0] - L[2] * y)
+
+
+@kernel
+def upper_solve(L, b):
+    """L⁻ᵀ b."""
+    y = b[1] - L[2] * b[2]
+    return (b[0] - L[0] * y - L[1] * b[2], y, b[2])
+
+
+@kernel
 def sym_solve(S, b):
-    """S⁻¹ b of a symmetric S."""
-    return sym_mul(sym_inverse(S), b)
+    """S⁻¹ b of a symmetric positive definite S: backward stable, which a product with S⁻¹ is not."""
+    D_inv, L = sym_factors(S)
+    return upper_solve(L, times(D_inv, lower_solve(L, b)))
 
 
 # pi/2 in three parts (Cody and Waite): the first two have 33 bits, so that n times them is exact for |n| < 2^20

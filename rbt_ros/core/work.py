@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core.lanes import LANES
-from rbt_ros.core.types import KIND, NQ, POINT
+from rbt_ros.core.types import INERTIA, KIND, NQ, POINT, JointKind
 
 # columns of Work.body. Row 0 is the world, row i + 1 is body i. World axes; moments, inertias about the body's origin
 QUAT = 0  # q_WB, 4
@@ -19,6 +19,7 @@ SPIN_DOT_V, ACC_V = 28, 31  # what v̇ adds to both, 3 and 3
 II, HH, MM = 34, 40, 49  # articulated inertia [[I, H], [Hᵀ, M]]: symmetric 6, 9, symmetric 6
 MOMENT, FORCE = 55, 58  # bias wrench: what the parent must exert at v̇ = 0, 3 and 3
 OWN = 61  # mass, CoM and inertia as in Model.body, 10: constant
+# (a free body's own inertia and ω × I ω are in neither: `articulated.solve_free` has them in body axes; OWN has zeros)
 BODY_WORK = 71
 
 # columns of Work.freedom
@@ -50,6 +51,7 @@ def workspace(model, extra=0):
     n = len(model.tree)
     body = columns(n + LANES, BODY_WORK, first=1)
     body[1 : n + 1, OWN : OWN + POINT] = model.body[:, :POINT]
+    body[1 : n + 1, OWN + INERTIA : OWN + POINT][model.tree[:, KIND] == JointKind.FREE] = 0.0
     body[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place, as do rows to spare
     return Work(body, columns(nv + LANES - 1, FREEDOM_WORK, first=0), np.zeros((STAGE_ROWS, nq + nv + extra)))
 

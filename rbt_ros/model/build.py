@@ -119,6 +119,10 @@ class RobotBuilder:
                 raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
         if friction and self._springs[name]["creep"] <= 0:
             raise ModelError(f"{where}: creep {creep:g} rad/s must be positive where there is friction.")
+        if kinds[kind] == JointKind.SPHERICAL and rest:
+            raise ModelError(
+                f"{where}: the spring of a spherical hinge is at rest at no turn; rest {rest:g} has no axis."
+            )
         if kinds[kind] == JointKind.FREE and (stiffness or damping or friction):
             raise ModelError(f"{where}: a free hinge has no spring, damping or friction.")
         self._limits[name] = checked_limits(kinds[kind], limits, where)

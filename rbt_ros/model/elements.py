@@ -39,9 +39,11 @@ class Element:
 
     def walk(self) -> Iterator["Element"]:
         """This element and all below it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(element.children))
 
     # attributes
 

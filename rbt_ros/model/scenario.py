@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import as_quaternion
@@ -19,6 +20,10 @@ from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
 INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
+KEYS = (
+    *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
+    *("duration", "seed", "outputs", "mode", "clock_start"),
+)
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -32,6 +37,8 @@ class Scenario:
     robot: Robot
     name: str = "scenario"
     gravity: Vector = (0.0, 0.0, 0.0)  # g_W [m/s²]
+    attraction: float = 0.0  # mu [m³/s²] of a point mass
+    attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
     rtol: float = 1e-10  # of dop853_adaptive
@@ -71,25 +78,26 @@ def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
 
 
 def _scenario(doc: Item, path: Path, text: str) -> Scenario:
-    doc.mapping(
-        *("rbt", "robot", "gravity", "step", "integrator", "start", "inputs", "stabilise", "duration", "seed"),
-        *("rtol", "atol"),
-        *("outputs", "mode", "clock_start"),
-    )
+    doc.mapping(*KEYS)
     if doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
     robot = _robot(doc["robot"], path)
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     if "gravity" in doc:
         given["gravity"] = doc["gravity"].vector("acceleration")
+    if "attraction" in doc:
+        doc["attraction"].mapping("mu", "at")
+        given["attraction"] = doc["attraction"]["mu"].number()
+        if "at" in doc["attraction"]:
+            given["attractor"] = doc["attraction"]["at"].vector("length")
     if "step" in doc:
         given["h_ns"] = _positive_time(doc["step"])
     if "integrator" in doc:
-        given["integrator"] = _integrator(doc, robot)
+        given["integrator"] = _integrator(doc, robot, given.get("attraction", 0.0))
     for key in ("rtol", "atol"):
         if key in doc:
             given[key] = doc[key].number()
-            if not 0 < given[key] < 1:  # type: ignore[operator]
+            if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
@@ -111,13 +119,13 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=path.stem, text=text, **given)  # type: ignore[arg-type]
+    return Scenario(robot, name=path.stem, text=text, **given)
 
 
-def _integrator(doc: Item, robot: Robot) -> str:
+def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     """The integrator of the document, checked against its robot and inputs."""
     integrator = doc["integrator"].choice(*INTEGRATORS)
-    if text := obstacle(integrator, robot):
+    if text := obstacle(integrator, robot, attraction):
         raise doc["integrator"].error(text)
     if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
         raise doc["inputs"].error(text)
@@ -206,9 +214,10 @@ def _inertia(item: Item) -> list:
 
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
-        "kind", "parent", "child", "at", "axis", "axis2", "rotation", "stiffness", "rest", "damping", "friction"
+        *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
+        *("stiffness", "rest", "damping", "friction", "creep"),
     )
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     if "at" in spec:
         given["at"] = spec["at"].vector("length")
     for key in ("axis", "axis2"):
@@ -216,7 +225,9 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
             given[key] = spec[key].vector("plain number")
     if "rotation" in spec:
         given["rotation"] = _attitude(spec["rotation"])
-    for key in ("stiffness", "rest", "damping", "friction"):
+    if "limits" in spec:
+        given["limits"] = spec["limits"].plain()
+    for key in ("stiffness", "rest", "damping", "friction", "creep"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
@@ -334,7 +345,7 @@ def _wrench(item: Item, robot: Robot) -> Wrench:
     item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
     _placed(item["wrench"], robot.body_index, body)
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     for key, unit in (("force", "force"), ("moment", "torque")):
         if key in item:
             given[key] = item[key].vector(unit)
@@ -349,4 +360,4 @@ def _wrench(item: Item, robot: Robot) -> Wrench:
         given["frame"] = "world" if frame == "world" else "body"
     if "at" in item:
         given["at"] = item["at"].choice("com", "origin")
-    return Wrench(body, **given)  # type: ignore[arg-type]
+    return Wrench(body, **given)

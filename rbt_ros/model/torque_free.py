@@ -1,13 +1,12 @@
 """Which robots the torque-free integrators move, and what they refuse."""
 
-from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.model.robot import Robot
 
 TORQUE_FREE = ("exact", "splitting")
 
 
-def obstacle(integrator: str, robot: Robot) -> str:
+def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
     if integrator not in TORQUE_FREE:
         return ""
@@ -17,7 +16,7 @@ def obstacle(integrator: str, robot: Robot) -> str:
     hinge = robot.hinges[0]
     if hinge.kind != JointKind.FREE:
         return f"{rule}; body '{hinge.child}' hangs on the {hinge.kind.name.lower()} hinge '{hinge.name}': {way_out}"
-    if robot.model.world[t.ATTRACTION] != 0.0:
+    if attraction != 0.0:
         return f"{rule}; a point mass attracts robot '{robot.name}', and its gravity gradient turns it: {way_out}"
     return ""
 

@@ -18,7 +18,7 @@ from rbt_ros.core.zxz import run
 def digest(formulation):
     """formulation: "articulated" or "wittenburg"."""
     total = hashlib.sha256()
-    for seed in range(2):
+    for seed in range(2 if formulation == "articulated" else 1):
         rng = np.random.default_rng(seed)
         model = random_tree(rng, 7, ALL_KINDS, gravity=(0.5, 0, -9.81))
         laws = [

@@ -55,8 +55,8 @@ def com_poses(model, y):
     ("variant", "rtol", "bound"), [("as_coded", 1e-13, 1e-9), ("report_text", 1e-13, 1e-9), ("physical", 1e-12, 5e-9)]
 )
 def test_five_bodies_follow_the_reference_for_five_seconds(variant, rtol, bound):
-    """Against binary128: CoM and quaternion of all bodies at 0.5 .. 5 s. Chaotic: round-off grows 650-fold, in the
-    variant with thin rods 1e4-fold, so that below rtol 1e-12 it is round-off that decides (1e-9 to 5e-8)."""
+    """Against binary128: CoM and quaternion of all bodies at 0.5 .. 5 s. Chaotic: errors grow 650-fold, in the variant
+    with thin rods 1e4-fold (measured: 2e-11, 1e-12, 7e-10)."""
     case = json.loads((REFERENCE / "r3_fivebody.json").read_text())["cases"][variant]
     model, y = five_body(case)
     solution = solve(model, y, no_input(model), 5_000_000_000, rtol=rtol, atol=0.1 * rtol)
@@ -127,24 +127,31 @@ R1 = json.loads((REFERENCE / "r1_free_top.json").read_text())
 REACHED = R1["what a good double-precision integrator reaches (max of |dq|, |domega|/max|omega0| at t=1,10,100,1000)"]
 
 
-@pytest.mark.parametrize("name", ["cubesat_H1_E20", "cubesat_max_axis_side", "symmetric_disc_exact"])
+@pytest.mark.parametrize("name", REACHED)
 @pytest.mark.parametrize("rtol", [1e-9, 1e-12])
 def test_free_top_is_as_exact_as_a_good_integrator_makes_it(name, rtol):
-    """Within 10 times of the reference's table at 1, 10, 100 s, atol = rtol / 1000 (measured: within 2)."""
+    """Within 10 times of the reference's table at 1, 10, 100, 1000 s, atol = rtol / 1000 (measured: within 2 where
+    round-off does not matter). An atol as large as rtol costs 40 times, where components are small or cross zero.
+
+    2e-10 from the separatrix each flip multiplies round-off in L² by up to 1 / 2e-10: with rtol 0.7 to 1.4 times as
+    large 4e-9 to 4e-8 at 10 s, 7e-5 to 8e-4 at 1000 s (an integrator of Euler's equations alone, 7 states: 2e-9 to
+    7e-8 and 1e-4 to 1e-3; the table has one of these).
+    """
     case = R1["cases"][name]
     model = model_of([(-1, JointKind.FREE)], [body_row(1.0, (0, 0, 0), case["inertia_diag"])])
     w = np.array(case["omega0_body"], dtype=float)
     y = np.concatenate([[1.0], np.zeros(6), w, np.zeros(3)])
-    solution = solve(model, y, no_input(model), 100_000_000_000, rtol=rtol, atol=1e-3 * rtol)
+    solution = solve(model, y, no_input(model), 1000_000_000_000, rtol=rtol, atol=1e-3 * rtol)
+    floor = {10.0: 1e-7, 1000.0: 1e-3} if name.startswith("near_separatrix") else {}
     reached = REACHED[name][f"DOP853 rtol {rtol:.0e}"]
-    for when, bound in zip((1.0, 10.0, 100.0), reached, strict=False):
+    for when, bound in zip((1.0, 10.0, 100.0, 1000.0), reached, strict=True):
         exact = next(state for state in case["states"] if state["t"] == when)
         end = solution(when)
         attitude = end[:4] / np.linalg.norm(end[:4]) * np.sign(end[:4] @ exact["q"])
         error = max(
             np.abs(attitude - exact["q"]).max(), np.abs(end[7:10] - exact["omega_body"]).max() / np.abs(w).max()
         )
-        assert error <= 10 * bound
+        assert error <= max(10 * bound, floor.get(when, 0.0))
 
 
 def test_a_table_of_jumps_is_met_exactly_by_the_adaptive_method_too():

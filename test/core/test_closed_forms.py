@@ -9,6 +9,7 @@ from trees import EPS, body_row, frozen, model_of, no_input
 
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Event, solve
+from rbt_ros.core.dynamics import derivative
 from rbt_ros.core.integrate import DOP853, RK4, advance
 from rbt_ros.core.invariants import ANGULAR, KINETIC, POTENTIAL, SUMMARY_COLUMNS, observe
 from rbt_ros.core.types import JointKind
@@ -52,6 +53,44 @@ def test_heavy_top_precesses_steadily(branch):
     c, s = np.cos(angle), np.sin(angle)
     # the given start is rounded to 1e-16 of 60 rad/s; the reference's own run drifts by 6e-13
     assert turned == pytest.approx([c * axis[0] - s * axis[1], s * axis[0] + c * axis[1], axis[2]], abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["dzhanibekov", "dzhanibekov_tee"])
+def test_body_flips_about_its_middle_axis_every_2k_over_p(name):
+    """Zeros of ω_mid: 20 flips, adaptive DOP853 at rtol 1e-13.
+
+    An error e in L² changes 1 - k² by e / (1 - k²) of itself, and a flip by half of that over p; e: about the rtol.
+    """
+    case = R8[name]
+    inertia, interval = case["parameters"]["I"], case["flip interval 2K/p"]
+    model = model_of([(-1, FREE)], [body_row(1.0, (0, 0, 0), inertia)])
+    y = np.array([1.0, 0, 0, 0, 0, 0, 0, *case["parameters"]["omega0"], 0, 0, 0])
+    flip = Event(lambda s, y: y[8])
+    found = solve(model, y, no_input(model), round(20.2 * interval * 1e9), rtol=1e-13, atol=1e-16, events=[flip])
+    zeros = np.array([hit.t for hit in found.hits])
+    worst = np.abs(np.diff(zeros) - interval).max()
+    allowed = 1e-13 / case["1-k^2"] / case["p"]
+    print(f"{name}: {worst:.2g} of {allowed:.2g} s")
+    assert len(zeros) == 20
+    assert worst < allowed
+
+
+@pytest.mark.parametrize("spread", [1e-1, 1e-4, 1e-8])
+def test_a_lone_body_obeys_eulers_equations_to_the_last_digits(spread):
+    """ẇ_x = (I_y - I_z) / I_x ω_y ω_z, each component within some eps of itself: at any attitude, however small it is,
+    however close the moments of inertia are. Else noise in ẇ decides where flips near the separatrix happen."""
+    rng, worst = np.random.default_rng(7), 0.0
+    for _ in range(100):
+        I = 1.0 + spread * rng.uniform(0, 1, 3)
+        model = model_of([(-1, FREE)], [body_row(1.0, (0, 0, 0), I)])
+        w, q = rng.uniform(1, 2, 3) * (1e-6, 1.0, 1e-3), rng.normal(size=4)
+        ydot = np.zeros(13)
+        y = np.concatenate([q / np.linalg.norm(q), np.zeros(3), w, np.zeros(3)])
+        derivative(model, y, no_input(model), 0, 0.0, workspace(model), ydot)
+        exact = (np.roll(I, -1) - np.roll(I, -2)) / I * np.roll(w, -1) * np.roll(w, -2)
+        worst = max(worst, np.abs(ydot[7:10] / exact - 1).max())
+    print(f"{worst / EPS:.3g} eps")
+    assert worst < 10 * EPS
 
 
 @pytest.mark.parametrize("name", ["double_pendulum_points", "double_pendulum_rods"])

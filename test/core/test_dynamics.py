@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from trees import ALL_KINDS, EPS, no_input, random_state, random_tree
+from trees import ALL_KINDS, EPS, body_row, model_of, no_input, random_state, random_tree
 
 from rbt_ros.core import types as t
 from rbt_ros.core.dynamics import derivative
@@ -14,7 +14,8 @@ from rbt_ros.core.kinematics import accelerations, com_state, kinematics, point_
 from rbt_ros.core.mass_matrix import mass_matrix
 from rbt_ros.core.newton_euler import inverse_dynamics
 from rbt_ros.core.types import JointKind
-from rbt_ros.core.work import model_size, workspace
+from rbt_ros.core.vec import rotation
+from rbt_ros.core.work import ACC_V, model_size, workspace
 
 SEEDS = st.integers(0, 2**32 - 1)
 relaxed = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -171,3 +172,38 @@ def test_every_kind_of_hinge_moves_alone(kind):
     M = matrix(model, q)
     expected = np.linalg.solve(M, -efforts_for(model, q, v, np.zeros(len(v))))
     assert forward(model, q, v, no_input(model)) == pytest.approx(expected, rel=1e3 * EPS * np.linalg.cond(M))
+
+
+def test_what_hangs_on_thin_rods_does_not_feel_how_thin():
+    """Rods that do not spin about their own axes, on spherical hinges, a load pinned about the axis of the last: their
+    axial moments of inertia take no part. So the accelerations of the hinges are the same whatever these are, and must
+    not lose digits to them (measured: 4 eps; 4e6 eps where I⁻¹ is formed in world axes)."""
+    rng, worst = np.random.default_rng(11), 0.0
+    hinges = [(-1, JointKind.SPHERICAL), (0, JointKind.SPHERICAL), (1, JointKind.REVOLUTE), (2, JointKind.REVOLUTE)]
+    work = workspace(rods(hinges, 1.0))
+    for _ in range(100):
+        q, v = random_state(rng, rods(hinges, 1.0), speed=3.0)
+        v[2], v[6] = 0.0, 0.0
+        R_UL = np.array(rotation(tuple(q[4:8])))
+        v[5] = -(R_UL.T @ v[:3])[2]  # neither rod spins about its own axis
+        accelerations_of_hinges = []
+        for thin in (1.0, 6e-6):
+            model = rods(hinges, thin)
+            derivative(model, np.concatenate([q, v]), no_input(model), 0, 0.0, work, np.zeros(len(q) + len(v)))
+            accelerations_of_hinges.append(work.body[2:, ACC_V : ACC_V + 3].copy())
+        thick, thin = accelerations_of_hinges
+        worst = max(worst, np.abs(thick - thin).max() / np.abs(thick).max())
+    print(f"{worst / EPS:.3g} eps")
+    assert worst < 50 * EPS
+
+
+def rods(hinges, axial):
+    """Two rods of 3 kg, 2 m with a given moment of inertia about themselves, and two bodies on revolute hinges."""
+    rod, pin = (1.0, 1.0, axial), (0.3, 0.4, 0.1)
+    rows = [
+        body_row(3.0, (0, 0, -1), rod),
+        body_row(3.0, (0, 0, -1), rod, (0, 0, -2)),
+        body_row(2.0, (0, 0, -1), pin, (0, 0, -2), axis=(0, 0, 1)),
+        body_row(1.5, (0, 0, -0.5), pin, (0.5, 0, -1), axis=(0, 1, 0)),
+    ]
+    return model_of(hinges, rows, (0, 0, -9.81))

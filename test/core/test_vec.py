@@ -6,14 +6,17 @@ import pytest
 from trees import EPS, unit
 
 from rbt_ros.core.vec import (
+    cross,
+    gyroscopic,
     mat_mul,
     qmul,
     qturn,
     rotation,
     rotation_vector_quat,
     sincos,
-    sym_inverse,
+    sym_factors,
     sym_mul,
+    sym_solve,
     sym_turn,
     turn,
     turn_back,
@@ -72,6 +75,29 @@ def test_symmetric_matrices():
     R = rotation(tuple(unit(rng, 4)))
     turned = np.array(R) @ S @ np.array(R).T
     assert sym_turn(R, six) == pytest.approx(turned[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], rel=20 * EPS, abs=20 * EPS)
+    w = tuple(rng.normal(size=3))
+    assert gyroscopic(six, w) == pytest.approx(cross(w, sym_mul(six, w)), abs=40 * EPS * np.abs(S).max())
+    D_inv, (l10, l20, l21) = sym_factors(six)
+    L = np.array([[1, 0, 0], [l10, 1, 0], [l20, l21, 1]])
+    assert L @ np.diag(1 / np.array(D_inv)) @ L.T == pytest.approx(S, abs=8 * EPS * np.abs(S).max())
     b = tuple(rng.normal(size=3))
-    back = sym_mul(six, sym_mul(sym_inverse(six), b))
-    assert back == pytest.approx(b, abs=20 * EPS * np.linalg.cond(S))
+    assert sym_mul(six, sym_solve(six, b)) == pytest.approx(b, abs=20 * EPS * np.linalg.cond(S))
+
+
+@pytest.mark.parametrize("thin", [1e-2, 1e-5, 1e-8])
+def test_a_small_principal_moment_costs_the_others_no_digits(thin):
+    """S = R diag(1, 1, thin) Rᵀ and b across the thin axis u: x = S⁻¹ b is b, but for round-off along u.
+
+    Backward stable: (S + E) x = b with |E| ~ eps, so that across u the error is eps, along it eps / thin.
+    """
+    rng = np.random.default_rng(5)
+    across, along = 0.0, 0.0
+    for _ in range(200):
+        R = np.array(rotation(tuple(unit(rng, 4))))
+        u, b = R[:, 2], R[:, :2] @ unit(rng, 2)
+        S = R @ np.diag([1, 1, thin]) @ R.T
+        error = np.array(sym_solve(tuple(S[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]), tuple(b))) - b
+        along = max(along, abs(error @ u))
+        across = max(across, np.linalg.norm(error - u * (error @ u)))
+    print(f"{thin}: {across / EPS:.2g} eps, {along * thin / EPS:.2g} eps / thin")
+    assert across < 30 * EPS and along < 8 * EPS / thin

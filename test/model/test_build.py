@@ -126,6 +126,7 @@ def test_names_that_ros_cannot_carry(name):
             "has length zero and gives no direction",
         ),
         ([dict(kind="revolute", parent="world", child="upper", damping=-1)], "damping -1 is negative"),
+        ([dict(kind="spherical", parent="world", child="upper", rest=1)], "at rest at no turn; rest 1 has no axis"),
         ([dict(kind="revolute", parent="world", child="upper", rotation=(0, 0, 0, 0))], "is zero and has no direction"),
     ],
 )

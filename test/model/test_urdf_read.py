@@ -418,6 +418,33 @@ def test_a_chain_becomes_one_hinge():
     assert (hinge.name, hinge.kind, hinge.axis, hinge.axis2) == ("h", JointKind.UNIVERSAL, (0, 0, 1), (0, 1, 0))
 
 
+def test_the_links_between_need_no_mass():
+    """Read as two hinges with a massless link between, the chain moves as the universal hinge does."""
+    one = Simulation(robot_from_urdf(CHAIN.replace('ixx="1"', 'ixx="1.5"')))
+    one.set_hinge("h", (0.1, 0.2), rate=(1, 2))
+    two = Simulation(robot_from_urdf(CHAIN.replace('ixx="1"', 'ixx="1.5"').replace("<rbt", "<other")))
+    assert [h.name for h in two.robot.hinges] == ["h_1", "h_2"] and two.robot.bodies[0].mass == 0
+    two.set_hinge("h_1", 0.1, rate=1)
+    two.set_hinge("h_2", 0.2, rate=2)
+    for sim in (one, two):
+        sim.advance(1000)
+    assert one.state.v == pytest.approx(two.state.v, abs=100 * EPS)  # measured: 0
+    assert abs(one.state.v[0] - 1) > 0.1
+
+
+def test_a_link_without_mass_that_nothing_holds_is_refused():
+    text = CHAIN.replace("<rbt", "<other").replace('<mass value="1"/>', '<mass value="0"/>').replace('="1"', '="0"')
+    with pytest.raises(ModelError, match="x:1: robot 'chain': body .* moves no mass .* so no force determines it"):
+        robot_from_urdf(text, "x")
+
+
+def test_a_frame_that_says_it_has_no_mass_is_kept():
+    bare = '<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
+    robot = robot_from_urdf(ARM.replace('<link name="tool">', f'<link name="tool">{bare}'))
+    assert [b.name for b in robot.bodies] == ["upper", "fore", "tool", "tip"]
+    assert robot.hinges[2].kind == JointKind.FIXED and robot.bodies[2].shapes[0].at == (0.1, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -504,7 +531,7 @@ def test_xacro_is_expanded(tmp_path):
     assert load_urdf(file).mass == 6
     file.write_text(XACRO.replace("2 * 3", "-1"), encoding="utf-8")
     with pytest.raises(
-        ModelError, match=r"two.urdf.xacro \(expanded\):\d+: link 'a': body 'a': mass -1 kg is not posit"
+        ModelError, match=r"two.urdf.xacro \(expanded\):\d+: link 'a': body 'a': mass -1 kg is negative"
     ):
         load_urdf(file)
     file.write_text(XACRO.replace("2 * 3", "two"), encoding="utf-8")
