@@ -525,7 +525,7 @@ XACRO = """\
 
 
 def test_xacro_is_expanded(tmp_path):
-    pytest.importorskip("xacro")
+    pytest.importorskip("xacro", reason="this system lacks xacro: pip install 'rbt_ros[xacro]'")
     file = tmp_path / "two.urdf.xacro"
     file.write_text(XACRO, encoding="utf-8")
     assert load_urdf(file).mass == 6
