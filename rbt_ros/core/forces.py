@@ -212,13 +212,22 @@ def loads(model, input, t_ns, s, work):
         take_off(i, work, n, f)
 
 
-# -------------------------------------------------------------------------------------------------- work of inputs
+# ------------------------------------------------------------------------ what changes kinetic plus potential energy
 @kernel
-def input_power(model, v, input, t_ns, s, work):
-    """Power [W] of efforts, friction and loads: all that changes kinetic plus potential energy."""
+def dissipated_power(model, v):
+    """Power [W] that dampers and friction take."""
     power = 0.0
     for j in range(model.freedom.shape[0]):
-        power += (input.tau[j] + friction(model, j, v[j])) * v[j]
+        power -= friction(model, j, v[j]) * v[j]
+    return power
+
+
+@kernel
+def input_power(model, v, input, t_ns, s, work):
+    """Power [W] of efforts and loads."""
+    power = 0.0
+    for j in range(model.freedom.shape[0]):
+        power += input.tau[j] * v[j]
     for k in range(input.signal.shape[0]):
         j = input.signal[k, DRIVES]
         if j >= 0:

@@ -22,7 +22,7 @@ Vector = tuple[float, float, float]
 INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
-    *("duration", "seed", "outputs", "mode", "clock_start"),
+    *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
@@ -43,6 +43,7 @@ class Scenario:
     integrator: str = "rk4"
     rtol: float = 1e-10  # of dop853_adaptive
     atol: float = 1e-12
+    work_of_inputs: bool = False  # integrated beside the state
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput, ...] = ()
@@ -99,6 +100,8 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
             given[key] = doc[key].number()
             if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
+    if "work_of_inputs" in doc:
+        given["work_of_inputs"] = doc["work_of_inputs"].truth()
     if "stabilise" in doc:
         doc["stabilise"].choice("none")
     if "start" in doc:
