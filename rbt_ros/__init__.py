@@ -20,6 +20,7 @@ _FACE = {
     "Wrench": "rbt_ros.model.inputs",
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",
+    "Stabilise": "rbt_ros.model.stabilise",
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",
     "table": "rbt_ros.model.signals",

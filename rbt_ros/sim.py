@@ -12,6 +12,8 @@ from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Controlled
+from rbt_ros.core.kept import LIE_EULER, Kept
+from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
@@ -20,6 +22,8 @@ from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
+from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, Work, turn_all
 
@@ -30,6 +34,7 @@ METHODS = {
     "dop853_adaptive": integrate.DOP853,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
+    "lie_euler": LIE_EULER,
 }
 ENERGY_ALARM = 1e-2  # relative drift of the energy at which `run` warns
 FIXED_STEP = ("semi_implicit", "rk4", "dop853")
@@ -67,6 +72,7 @@ class Simulation:
         rtol: float = 1e-10,
         atol: float = 1e-12,
         work_of_inputs: bool = False,
+        stabilise: "str | Stabilise" = "none",
     ):
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
@@ -74,6 +80,7 @@ class Simulation:
         included. rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own, so take
         long ones. work_of_inputs: integrate their work, and what dampers and friction take, beside the state
         (`Sample.work`), so that the energy balance closes also while something acts. The motion keeps its bits.
+        stabilise: none, gradient or projection, or `rbt.Stabilise(...)` with all options: see `set_stabilise`.
         """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
@@ -92,20 +99,14 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._stepper = integrate.stepper
-        if integrator in TORQUE_FREE:
-            self._stepper = torque_free.Flight().stepper
-        elif integrator == "dop853_adaptive":
-            self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
-        self._model = robot.model._replace(world=_world(g, pull))
+        self._tolerances = _tolerance("rtol", rtol), _tolerance("atol", atol)
+        self._model = robot.model._replace(world=_world(g, pull, _sink_floor(robot, h_ns)))
         self._counts_work = work_of_inputs
-        extra = 2 if work_of_inputs and integrator not in TORQUE_FREE else 0  # without torque all work is zero
-        self._y = np.append(neutral(robot), np.zeros(extra))  # [q, v (, work of inputs, dissipated)]
-        self._motion = self._y[: len(self._y) - extra]
-        self._work = workspace(self._model, extra)
+        self._y = neutral(robot)  # [q, v (, account of what has acted)]
+        self._open_account(2 if work_of_inputs and integrator not in TORQUE_FREE else 0)  # without torque no work
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model, work_of_inputs)
-        self._renew()
+        self.set_stabilise(stabilise)
         self._placed()
 
     @classmethod
@@ -122,6 +123,7 @@ class Simulation:
             rtol=scenario.rtol,
             atol=scenario.atol,
             work_of_inputs=scenario.work_of_inputs,
+            stabilise=scenario.stabilise,
         )
         for name, start in scenario.start_bodies.items():
             put_body(sim.robot, sim._y, name, start)
@@ -190,16 +192,50 @@ class Simulation:
         """What is set before the first step is the start that `reset` returns to; the energy balance counts anew."""
         self._kept.forget()
         if self.tick == 0:
-            self._start = self._y.copy()
+            self._start = self._motion.copy()
+        if self._stabiliser:
+            self._stabiliser.start(self._model, self._y, self._work)
         if self._counts_work:
             self.sample()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
-        self._y[:] = self._start
+        self._y[:] = 0.0
+        self._motion[:] = self._start
         self.tick = 0
         self._inputs.drop_commands()
         self._placed()
+
+    def set_stabilise(self, how: "str | Stabilise") -> None:
+        """Keep angular momentum and energy by correcting each step from now on: "projection", "gradient" or "none".
+
+        For one floating body or tree, with any integrator (docs/stabilise.md). What they are now is kept; what acts
+        changes them by its impulse and work. `rbt.Stabilise(...)` has the corrector's gains and the order of the seed.
+        """
+        options = checked_stabilise(how)
+        mode = STABILISERS[options.method]
+        if mode and (text := stabilise_obstacle(self.robot, self._model.world[t.ATTRACTION])):
+            raise ScenarioError(text)
+        base = Controlled(*self._tolerances).stepper if self.integrator == "dop853_adaptive" else None
+        kept = None
+        if mode or self.integrator == "lie_euler":
+            self._open_account(ACCOUNT)
+            kept = Kept(self._model, base, mode, options.order == "seed", *options[2:])
+            kept.start(self._model, self._y, self._work)
+        if self.integrator in TORQUE_FREE:
+            self._stepper = torque_free.Flight(kept and kept.corrected_flight).stepper
+        else:
+            self._stepper = kept.stepper if kept else base or integrate.stepper
+        self.stabilise, self._stabiliser = options, kept
+        self._renew()
+
+    def _open_account(self, size: int) -> None:
+        """Make room in y for at least `size` sums of what has acted: see `forces.account`."""
+        motion = self.robot.coordinates + self.robot.freedoms
+        size = max(size, len(self._y) - motion)
+        self._y = np.append(self._y, np.zeros(motion + size - len(self._y)))
+        self._motion = self._y[:motion]
+        self._work = workspace(self._model, size)
 
     # what acts
 
@@ -370,7 +406,7 @@ class _Kept:
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
+        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any())
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._counts_work = counts_work
         self._factors = (math.nan if dissipates and not counts_work else 1.0, 1.0 if floats else math.nan)
@@ -435,9 +471,17 @@ def _point_mass(mu: float, at: Sequence[float]) -> tuple[float, ...]:
     return (float(mu), *place.tolist())
 
 
-def _world(gravity: np.ndarray, point_mass: tuple[float, ...]) -> np.ndarray:
+def _sink_floor(robot: Robot, h_ns: int) -> float:
+    """Where the friction inside a lone body fades (`forces.inner_friction`): what is left decays in four steps."""
+    power = float(robot.model.freedom[:, t.SINK].sum())
+    inverse = 1.0 / np.linalg.eigvalsh(robot.bodies[0].inertia) if power > 0.0 else np.zeros(1)
+    return 4.0 * power * h_ns * 1e-9 * float(np.ptp(inverse))
+
+
+def _world(gravity: np.ndarray, point_mass: tuple[float, ...], sink_floor: float) -> np.ndarray:
     world = np.zeros(t.WORLD_COLUMNS)
     world[t.GRAVITY : t.GRAVITY + 3] = gravity
     world[t.ATTRACTION : t.ATTRACTOR + 3] = point_mass
+    world[t.SINK_FLOOR] = sink_floor
     world.flags.writeable = False
     return world

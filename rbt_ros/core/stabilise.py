@@ -4,10 +4,10 @@ The momentum L of a free body is known: its start plus the impulse of what acts.
 integrator's q and ω fit neither exactly, and the misfit grows. Seen from the body, L may only move on the sphere |L|;
 there the lines of equal energy, Σ L_k²/I_k = 2E, are the polhodes. Turning the body moves L across them:
 
-| mode | the turn | keeps |
+| mode | the turn | keeps E to |
 |---|---|---|
-| GRADIENT | along the gradient of E on the sphere, for a share (the gain) of the error, to first order | E to about k_e |
-| PROJECTION | the smallest that brings L to the polhode of E | E to round-off |
+| GRADIENT | along the gradient of E on the sphere, to first order, for a share (the gain) of the error | about k_e |
+| PROJECTION | the smallest that brings L to the polhode of E | round-off |
 
 and ω = I⁻¹ L afterwards. The phase along the polhode stays as wrong as the integrator has made it.
 
@@ -53,6 +53,7 @@ WORK, DISSIPATED, IMPULSE, INNER_WORK = 0, 1, 2, 5
 ACCOUNT = 6
 ROUND_OFF = 4.0 * 2.0**-52  # relative error of Σ a u² as it is computed
 ALIKE = 1e-13  # principal moments that differ by less, relatively, are one
+NEAR = 1e-9  # the multiplier to its bound, relatively: below, its digits do not suffice
 LARGEST_TURN = 0.1  # [rad] along the gradient at once
 
 
@@ -126,8 +127,8 @@ def between_poles(l, d):
     below, above, s = -1.0 / most, -1.0 / least, 0.0
     while below < s < above:
         f, slope, size = misfit(l, d, s)
-        if abs(f) <= 2.0**-52 * size:
-            return (over(l[0], 1.0 + s * d[0]), over(l[1], 1.0 + s * d[1]), over(l[2], 1.0 + s * d[2]))
+        if abs(f) <= ROUND_OFF * size:
+            break
         if f > 0.0:
             below = s
         else:
@@ -135,8 +136,10 @@ def between_poles(l, d):
         s = s - f / slope if slope != 0.0 else above
         if not below < s < above:
             s = 0.5 * (below + above)
-    # l lies in a plane of symmetry of the polhodes, or as good as: the way out of it is free
-    return out_of_plane(l, d, least if s > 0.0 else most)
+    extreme = least if s > 0.0 else most
+    if 1.0 + s * extreme < NEAR:  # l lies in a plane of symmetry of the polhodes, or as good as
+        return out_of_plane(l, d, extreme)
+    return (over(l[0], 1.0 + s * d[0]), over(l[1], 1.0 + s * d[1]), over(l[2], 1.0 + s * d[2]))
 
 
 @kernel

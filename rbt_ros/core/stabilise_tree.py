@@ -1,7 +1,7 @@
 """`stabilise.py` for a floating tree: all bodies turned as one about their centre of mass C, or their motion scaled.
 
-Frozen in its shape, a tree is a rigid body with the inertia I_C that turns with w_C = I_C⁻¹ L. Seen from C its motion is
-that turning and the rest, the change of its shape, which has no angular momentum; nor do they share kinetic energy:
+Frozen in its shape, a tree is a rigid body with the inertia I_C that turns with w_C = I_C⁻¹ L. Seen from C, its motion
+is that turning and the rest, the change of its shape, which has no angular momentum; and their energies add up:
 
     2 T = L·I_C⁻¹ L + 2 T_shape
 
@@ -77,13 +77,13 @@ def turned_to(I_C, L, energy, most):
 
 
 @kernel
-def correct_tree(model, y, kept, work, pose, twist):
-    """Bring L and E of the one floating tree in y = [q, v, account] to what they must be; body 0 is its root."""
+def correct_tree(model, y, kept, account, work, pose, twist):
+    """Bring L and E of the one floating tree in y = [q, v] to what they must be; body 0 is its root."""
     nq, nv = coordinates(model), model.freedom.shape[0]
     q, v = y[:nq], y[nq : nq + nv]
     kinematics(model, q, v, work, pose, twist)
     p_C, v_C, I_C, L_now, T = frozen(model, pose, twist)
-    L, E = targets(kept, y[nq + nv :])
+    L, E = targets(kept, account)
     w_now = sym_solve(I_C, L_now)
     T_shape = max(0.0, T - 0.5 * dot(L_now, w_now))
     w = sym_solve(I_C, L)
