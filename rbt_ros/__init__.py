@@ -17,6 +17,8 @@ _FACE = {
     "urdf_text": "rbt_ros.model.urdf",
     "Simulation": "rbt_ros.sim",
     "load": "rbt_ros.sim",
+    "advance_many": "rbt_ros.ensemble",
+    "case_rng": "rbt_ros.ensemble",
     "Wrench": "rbt_ros.model.inputs",
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",

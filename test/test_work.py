@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
+from rbt_ros import cli, topics
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.scenario import scenario_from_text
 
@@ -176,6 +177,22 @@ def test_a_scenario_asks_for_it(tmp_path):
     assert float(last["work.inputs [J]"]) == result.work.inputs[-1] and float(last["work.dissipated [J]"]) == 0
     with pytest.raises(ScenarioError, match="scenario:4: work_of_inputs: 'maybe' is neither true nor false"):
         scenario_from_text(SLIDE.replace("true", "maybe"))
+
+
+def test_the_command_line_and_the_diagnostics_tell_it(tmp_path, monkeypatch, capsys):
+    """The energy is told since the start, the momenta since the force ended at 1 s."""
+    (tmp_path / "slide.yaml").write_text(SLIDE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["rbt", "run", "slide.yaml", "--until", "2", "--every", "0.5"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    energy, work, angular = capsys.readouterr().out.splitlines()[1:4]
+    assert "since" not in energy and work == "  work of inputs       4 J, 0 J dissipated" and "since 1 s" in angular
+    sim = rbt.load(str(tmp_path / "slide.yaml")).simulation()
+    told = topics.conservation_report(sim.run(2.0, every=0.5).samples[-1], 1e-9, 1e-9).values
+    assert told["work of inputs [J]"] == pytest.approx(4) and told["dissipated [J]"] == 0
+    assert told["energy counted since scenario time [s]"] == 0 and told["counted since scenario time [s]"] == 1
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dop853_adaptive"])
