@@ -143,6 +143,7 @@ class RobotBuilder:
             raise ModelError(f"robot '{self.name}' has no body; add one with body(name, mass=..., inertia=...).")
         bodies, hinges = self._ordered()
         check_names(bodies, hinges)
+        self._check_lone(bodies)
         model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
@@ -176,6 +177,15 @@ class RobotBuilder:
             waiting.remove(ready[0])
         return list(placed.values()), [carried[name] for name in placed]
 
+    def _check_lone(self, bodies: list[Body]) -> None:
+        """Friction inside a body is of a lone one."""
+        for name, given in self._springs.items():
+            if given["internal_friction"] > 0 and len(bodies) > 1:
+                raise ModelError(
+                    f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)} bodies:"
+                    " let the hinges between them have damping instead."
+                )
+
     def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
         """The arrays of core.types.Model, in the engine's frames (a free body's origin is its CoM)."""
         row = {b.name: i for i, b in enumerate(bodies)}
@@ -199,22 +209,18 @@ class RobotBuilder:
             body[i, t.AXIS : t.AXIS + 3] = h.axis
             body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
             spring = self._springs.get(h.name, {})
-            turns = 3 if h.kind == JointKind.FREE else NV[h.kind]
-            if spring.get("internal_friction", 0.0) > 0.0:
-                if len(bodies) > 1:
-                    raise ModelError(
-                        f"hinge '{h.name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)} "
-                        "bodies: let their hinges have damping instead."
-                    )
-                freedom[v, t.SINK] = spring["internal_friction"]
-            for column, key in (
-                (t.STIFFNESS, "stiffness"),
-                (t.REST, "rest"),
-                (t.DAMPING, "damping"),
-                (t.COULOMB, "friction"),
-                (t.CREEP, "creep"),
-            ):
-                freedom[v : v + turns, column] = spring.get(key, 0.0)
+            if h.kind == JointKind.FREE:
+                freedom[v : v + 3, t.DAMPING] = spring.get("damping", 0.0)
+                freedom[v, t.SINK] = spring.get("internal_friction", 0.0)
+            else:
+                for column, key in (
+                    (t.STIFFNESS, "stiffness"),
+                    (t.REST, "rest"),
+                    (t.DAMPING, "damping"),
+                    (t.COULOMB, "friction"),
+                    (t.CREEP, "creep"),
+                ):
+                    freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             if h.name in self._limits:
                 freedom[v : v + NV[h.kind], [t.LOWER, t.UPPER]] = self._limits[h.name]
             q, v = q + NQ[h.kind], v + NV[h.kind]
