@@ -231,12 +231,13 @@ def account(model, v, input, t_ns, s, work, out):
     """Fill out = [power of efforts and loads, power that friction takes [W]].
 
     If out is longer, and the model one floating tree: also the moment [N·m] about its centre of mass C, world axes, of
-    loads and of its root's damping, and the power of efforts and loads as seen from C: what changes the angular
-    momentum about C and the energy of all motion about it.
+    loads and of its root's damping, the power of efforts and loads as seen from C, and the force [N] with gravity: what
+    changes the angular momentum about C, the energy of all motion about it, and the momentum.
     """
-    p_C, v_C, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    p_C, v_C, moment, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if out.shape[0] > 2:
-        p_C, v_C = centre(model, v, work)
+        m, p_C, v_C = centre(model, v, work)
+        force = scale(m, vec3(model.world, GRAVITY))
         drag = (friction(model, 0, v[0]), friction(model, 1, v[1]), friction(model, 2, v[2]))
         moment = turn(row9(work.body, 1, ROT), drag)
     power = 0.0
@@ -254,22 +255,24 @@ def account(model, v, input, t_ns, s, work, out):
         power += turning + dot(f, v_WB)
         inner += turning + dot(f, sub(v_WB, v_C))
         moment = add(moment, add(n, cross(sub(row3(work.body, i + 1, POS), p_C), f)))
+        force = add(force, f)
     out[0], out[1] = power, dissipated_power(model, v)
     if out.shape[0] > 2:
         out[2], out[3], out[4] = moment
         out[5] = inner
+        out[6], out[7], out[8] = force
 
 
 @kernel
 def centre(model, v, work):
-    """p_WC, v_WC of the whole, world axes, from the rows of the outward pass."""
+    """Mass, p_WC, v_WC of the whole, world axes, from the rows of the outward pass."""
     m, p_C, v_C = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(model.tree.shape[0]):
         m_i, c = model.body[i, MASS], turn(row9(work.body, i + 1, ROT), row3(model.body, i, COM))
         v_i = add(origin_velocity(model, i, v, work), cross(row3(work.body, i + 1, SPIN), c))
         m, p_C = m + m_i, add(p_C, scale(m_i, add(row3(work.body, i + 1, POS), c)))
         v_C = add(v_C, scale(m_i, v_i))
-    return scale(1.0 / m, p_C), scale(1.0 / m, v_C)
+    return m, scale(1.0 / m, p_C), scale(1.0 / m, v_C)
 
 
 @kernel

@@ -28,7 +28,7 @@ from rbt_ros.core.stabilise import (
     unit4,
 )
 from rbt_ros.core.stabilise_tree import correct_tree, frozen
-from rbt_ros.core.types import COULOMB, DAMPING, INERTIA, NON_FINITE, OK, SINK, Input, Model, Status
+from rbt_ros.core.types import COULOMB, DAMPING, GRAVITY, INERTIA, NON_FINITE, OK, SINK, Input, Model, Status
 from rbt_ros.core.vec import (
     add,
     qconj,
@@ -158,11 +158,11 @@ def corrected_rotation(q, kept, account):
 
 @routine
 def momentum_and_energy(model, y, work, places):
-    """L about the CoM [N·m·s], world axes; the energy of the motion as seen from there, and of springs [J]."""
+    """(L about the CoM [N·m·s], energy of the motion as seen from there and of springs [J], P [kg·m/s]), world axes."""
     nq = coordinates(model)
     kinematics(model, y[:nq], y[nq : nq + model.freedom.shape[0]], work, places[0], places[1])
-    _, _, _, L, T = frozen(model, places[0], places[1])
-    return L, T + spring_potential(model, y[:nq])
+    m, _, v_C, _, L, T = frozen(model, places[0], places[1])
+    return L, T + spring_potential(model, y[:nq]), scale(m, v_C)
 
 
 class Kept:
@@ -175,7 +175,8 @@ class Kept:
         """
         n = len(model.tree)
         self._base, self._k_e = base, k_e
-        self._slowed = model.freedom[:, [DAMPING, COULOMB, SINK]].any()
+        falls = n > 1 and model.world[GRAVITY : GRAVITY + 3].any()
+        self._quiet = not (falls or model.freedom[:, [DAMPING, COULOMB, SINK]].any())
         self._quiet_work = workspace(model)
         self._kept, self._places = np.zeros(st.KEPT_SIZE), np.zeros((2, n, 7))
         self._kept[: st.GAIN] = mode, seed_order, 0.0, k1, k2, i0
@@ -186,11 +187,12 @@ class Kept:
 
     def start(self, model, y, work):
         """Keep the angular momentum and the energy of y."""
-        L, E = momentum_and_energy(model, y, work, self._places)
+        L, E, P = momentum_and_energy(model, y, work, self._places)
         account = y[-st.ACCOUNT :]
         self._kept[st.TOLERANCE] = K_E * abs(E) if self._k_e is None else self._k_e
         self._kept[st.GAIN] = self._kept[st.LEAST_GAIN]
-        self._kept[st.MOMENTUM : st.MOMENTUM + 3] = np.subtract(L, account[st.IMPULSE : st.IMPULSE + 3])
+        self._kept[st.SPIN : st.SPIN + 3] = np.subtract(L, account[st.TURNING : st.TURNING + 3])
+        self._kept[st.MOMENTUM : st.MOMENTUM + 3] = np.subtract(P, account[st.IMPULSE : st.IMPULSE + 3])
         self._kept[st.ENERGY] = E - (account[st.INNER_WORK] - account[st.DISSIPATED])
 
     def corrected_flight(self, q, w):
@@ -200,7 +202,7 @@ class Kept:
     def stepper(self, model, y, input, h_ns, method, work):
         """`advance` of an integrator with only (t_ns, ticks) left to be given."""
         account = y[-st.ACCOUNT :]
-        if not (self._slowed or input.tau.any() or len(input.load) or len(input.signal)):
+        if self._quiet and not (input.tau.any() or len(input.load) or len(input.signal)):
             y, work = y[: -st.ACCOUNT], self._quiet_work
         memory = (self._kept, account, self._places)
         if self._base is None:

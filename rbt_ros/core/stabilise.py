@@ -43,14 +43,15 @@ LESSEN, AMPLIFY = 3, 4  # k1 < 1, k2 > 1: factors of the gain, per step
 LEAST_GAIN = 5  # i0
 GAIN = 6  # i: the share of the error that a step corrects, i0 to 1
 ENERGY = 7  # [J] of the rotation (a tree: of all motion about the CoM, and springs) where the account is zero
-MOMENTUM = 8  # L about the CoM [N·m·s], world axes, where the account is zero, 3
-A = 11  # inverse principal moments [1/(kg·m²)], 3
-AXES = 14  # R_BP: the principal axes in body axes, 9
-KEPT_SIZE = 23
+SPIN = 8  # L about the CoM [N·m·s], world axes, where the account is zero, 3
+MOMENTUM = 11  # P [kg·m/s], world axes, where the account is zero, 3: of a tree
+A = 14  # of a lone body: inverse principal moments [1/(kg·m²)], 3
+AXES = 17  # and R_BP, the principal axes in body axes, 9
+KEPT_SIZE = 26
 
 # what y = [q, v, account] holds beside q and v
-WORK, DISSIPATED, IMPULSE, INNER_WORK = 0, 1, 2, 5
-ACCOUNT = 6
+WORK, DISSIPATED, TURNING, INNER_WORK, IMPULSE = 0, 1, 2, 5, 6  # of moments about C; of forces: 3 each
+ACCOUNT = 9
 ROUND_OFF = 4.0 * 2.0**-52  # relative error of Σ a u² as it is computed
 ALIKE = 1e-13  # principal moments that differ by less, relatively, are one
 NEAR = 1e-9  # the multiplier to its bound, relatively: below, its digits do not suffice
@@ -172,9 +173,9 @@ def with_element(u, k, x):
 def targets(kept, account):
     """(L [N·m·s] world axes, E [J]) as they must be now: the start, plus impulse and work of what has acted."""
     L = (
-        kept[MOMENTUM] + account[IMPULSE],
-        kept[MOMENTUM + 1] + account[IMPULSE + 1],
-        kept[MOMENTUM + 2] + account[IMPULSE + 2],
+        kept[SPIN] + account[TURNING],
+        kept[SPIN + 1] + account[TURNING + 1],
+        kept[SPIN + 2] + account[TURNING + 2],
     )
     return L, kept[ENERGY] + (account[INNER_WORK] - account[DISSIPATED])
 

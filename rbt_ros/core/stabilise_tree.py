@@ -5,8 +5,8 @@ is that turning and the rest, the change of its shape, which has no angular mome
 
     2 T = L·I_C⁻¹ L + 2 T_shape
 
-So L is put right by w_C alone, and the error of the energy taken out by the smaller of two changes: a turn of the
-whole (as of a lone body), or the rates of the change of shape times a factor near 1.
+So P is put right by the velocity of C, L by w_C alone, and the error of the energy taken out by the smaller of two
+changes: a turn of the whole (as of a lone body), or the rates of the change of shape times a factor near 1.
 """
 
 import math
@@ -15,7 +15,7 @@ from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.kinematics import com_state, kinematics
-from rbt_ros.core.stabilise import GRADIENT, MODE, ROUND_OFF, energy_turn, next_gain, targets, unit4
+from rbt_ros.core.stabilise import GRADIENT, IMPULSE, MODE, MOMENTUM, ROUND_OFF, energy_turn, next_gain, targets, unit4
 from rbt_ros.core.types import INERTIA, MASS
 from rbt_ros.core.vec import (
     add,
@@ -37,12 +37,13 @@ from rbt_ros.core.vec import (
     sym_turn,
     turn,
     turn_back,
+    vec3,
 )
 
 
 @kernel
 def frozen(model, pose, twist):
-    """(p_C, v_C, I_C, L, T) of a filled pose and twist, world axes; I_C, L and T as seen from C."""
+    """(m, p_C, v_C, I_C, L, T) of a filled pose and twist, world axes; I_C, L and T as seen from C."""
     m, p_C, v_C = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(model.tree.shape[0]):
         p, v, _ = com_state(model, pose, twist, i)
@@ -59,7 +60,7 @@ def frozen(model, pose, twist):
         I_C = sym_add(I_C, sym_add(sym_turn(R_WB, I_B), steiner))
         L = add(L, add(turn(R_WB, h_B), scale(m_i, cross((x, y, z), u))))
         T += 0.5 * (m_i * dot(u, u) + dot(w_B, h_B))
-    return p_C, v_C, I_C, L, T
+    return m, p_C, v_C, I_C, L, T
 
 
 @kernel
@@ -78,12 +79,13 @@ def turned_to(I_C, L, energy, most):
 
 @kernel
 def correct_tree(model, y, kept, account, work, pose, twist):
-    """Bring L and E of the one floating tree in y = [q, v] to what they must be; body 0 is its root."""
+    """Bring P, L and E of the one floating tree in y = [q, v] to what they must be; body 0 is its root."""
     nq, nv = coordinates(model), model.freedom.shape[0]
     q, v = y[:nq], y[nq : nq + nv]
     kinematics(model, q, v, work, pose, twist)
-    p_C, v_C, I_C, L_now, T = frozen(model, pose, twist)
+    m, p_C, v_now, I_C, L_now, T = frozen(model, pose, twist)
     L, E = targets(kept, account)
+    v_C = scale(1.0 / m, add(vec3(kept, MOMENTUM), vec3(account, IMPULSE)))
     w_now = sym_solve(I_C, L_now)
     T_shape = max(0.0, T - 0.5 * dot(L_now, w_now))
     w = sym_solve(I_C, L)
@@ -98,7 +100,7 @@ def correct_tree(model, y, kept, account, work, pose, twist):
     # the root carries the others: what belongs to the change of shape times the factor, then all turned by Q about C
     R, R_WB, r = rotation(Q), rotation(quat(q, 0)), sub(row3(pose, 0, 4), p_C)
     shape_spin = scale(factor, sub(row3(twist, 0, 0), w_now))
-    shape_drift = scale(factor, sub(sub(row3(twist, 0, 3), v_C), cross(w_now, r)))
+    shape_drift = scale(factor, sub(sub(row3(twist, 0, 3), v_now), cross(w_now, r)))
     y[0], y[1], y[2], y[3] = unit4(qmul(Q, quat(q, 0)))
     y[4], y[5], y[6] = add(p_C, turn(R, r))
     y[nq], y[nq + 1], y[nq + 2] = turn_back(R_WB, add(w, shape_spin))

@@ -182,8 +182,8 @@ class RobotBuilder:
         for name, given in self._springs.items():
             if given["internal_friction"] > 0 and len(bodies) > 1:
                 raise ModelError(
-                    f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)} bodies:"
-                    " let the hinges between them have damping instead."
+                    f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)}. "
+                    "Let the hinges between them have damping instead."
                 )
 
     def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
