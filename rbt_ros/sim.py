@@ -12,9 +12,11 @@ from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Controlled
+from rbt_ros.core.constrained import Constrained
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.assembly import Loops
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
@@ -42,6 +44,8 @@ FAILURES = {
     "larger rtol, or shorter ticks.",
     t.TURNED_TOO_FAR: "hinge '{}' has turned by 1e12 rad, up to which the exact motion is right to round-off; the last "
     "good state is kept. Is omega in rad/s?",
+    t.UNMET: "the constraints at hinge '{}' cannot be met any more; the last good state is kept. Does the mechanism "
+    "lock or come apart there, or is the step too long?",
 }
 
 
@@ -97,9 +101,13 @@ class Simulation:
         self._y = neutral(robot)
         self._start = self._y.copy()
         self._work = workspace(self._model)
+        self._loops = Loops(robot, self._model, self._work) if robot.constraints else None
+        if self._loops:
+            self._stepper = Constrained(self._loops.rows).stepper
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model)
-        self._renew()
+        self._latch()
+        self._placed()
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Simulation":
@@ -116,9 +124,9 @@ class Simulation:
             atol=scenario.atol,
         )
         for name, start in scenario.start_bodies.items():
-            put_body(sim.robot, sim._y, name, start)
+            sim._put_body(name, start)
         for name, hinge_start in scenario.start_hinges.items():
-            put_hinge(sim.robot, sim._y, name, hinge_start)
+            sim._put_hinge(name, hinge_start)
         for planned in scenario.inputs:
             sim._inputs.plan(planned)
         sim._start = sim._y.copy()
@@ -129,6 +137,7 @@ class Simulation:
     @property
     def state(self) -> State:
         """Time, coordinates and velocities: copies."""
+        self._close()
         nq = self.robot.coordinates
         return State(self.t_ns, self._y[:nq].copy(), self._y[nq:].copy())
 
@@ -139,6 +148,7 @@ class Simulation:
 
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
+        self._close()
         return hashlib.sha256(self.t_ns.to_bytes(8, "little") + self._y.tobytes()).hexdigest()[:16]
 
     # setting the start
@@ -157,7 +167,7 @@ class Simulation:
 
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
-        put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
+        self._put_body(name, BodyStart(position, quaternion, euler, velocity, omega_body))
         self._placed()
 
     def set_hinge(
@@ -175,14 +185,26 @@ class Simulation:
         A spherical one takes `quaternion` or `euler=("ZXZ", a, b, c)` [rad], and omega of the child against the parent
         in the child's axes [rad/s]. What is not given stays.
         """
-        put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._put_hinge(name, HingeStart(position, rate, quaternion, euler, omega))
         self._placed()
+
+    def _put_body(self, name: str, start: BodyStart) -> None:
+        put_body(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_body(name, start)
+
+    def _put_hinge(self, name: str, start: HingeStart) -> None:
+        put_hinge(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_hinge(name, start)
 
     def _placed(self) -> None:
         """What is set before the first step is the start that `reset` returns to."""
         self._kept.forget()
         if self.tick == 0:
             self._start = self._y.copy()
+        if self._loops:
+            self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
@@ -247,7 +269,19 @@ class Simulation:
                 raise SolveError(self._failure(code, body))
 
     def _renew(self) -> None:
-        """Let act what acts from this tick on."""
+        """Let act what acts from this tick on; loops are closed first."""
+        self._latch()
+        if self._loops and self._loops.open:
+            self._loops.close(self._y, self._inputs.current, self.t_ns)
+            if self.tick == 0:
+                self._start = self._y.copy()
+
+    def _close(self) -> None:
+        """What was set is made consistent before anyone looks at it."""
+        if self._loops and self._loops.open:
+            self._renew()
+
+    def _latch(self) -> None:
         self._inputs.renew(self.tick)
         now = self._inputs.current
         self._go_on = self._stepper(self._model, self._y, now, self.h_ns, self._method, self._work)
@@ -288,6 +322,7 @@ class Simulation:
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
             self._kept.conservation(summary, self.t_ns),
+            self._loops.forces(self._y, self._inputs.current, self.t_ns) if self._loops else {},
         )
 
     def run(

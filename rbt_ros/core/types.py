@@ -79,7 +79,7 @@ NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
 OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS = 0, 1, 2, 3
-TURNED_TOO_FAR = 4
+TURNED_TOO_FAR, UNMET = 4, 5
 
 
 class Model(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which robots the torque-free integrators move, and what they refuse."""
+"""Which robots the special integrators move, and what they refuse: torque-free ones all but a lone body."""
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.model.robot import Robot
@@ -8,6 +8,11 @@ TORQUE_FREE = ("exact", "splitting")
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
+    if robot.constraints and integrator in (*TORQUE_FREE, "dop853_adaptive"):
+        return (
+            f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
+            "on them; use semi_implicit, rk4 or dop853."
+        )
     if integrator not in TORQUE_FREE:
         return ""
     rule, way_out = f"integrator '{integrator}' moves one floating body without torque", "use rk4 or dop853."
