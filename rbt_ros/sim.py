@@ -17,6 +17,7 @@ from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops
+from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
@@ -374,7 +375,8 @@ class _Kept:
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
+        floats = floats and not holds_the_world(robot.constraints)
+        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any()) or drives(robot.constraints)
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._factors = (math.nan if dissipates else 1.0, 1.0 if floats else math.nan)
         self._then: np.ndarray | None = None

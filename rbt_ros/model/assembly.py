@@ -8,11 +8,12 @@ from rbt_ros.core import constraints as c
 from rbt_ros.core.constrained import constrained_derivative, least_change
 from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.linear import DEPENDENT, semidefinite_factors
+from rbt_ros.core.prescribed import signal_motion
 from rbt_ros.core.types import NV, Input, JointKind, Model
 from rbt_ros.core.work import Work
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.constraint_arrays import row_slices
-from rbt_ros.model.constraints import MIMIC, Closure, ConstraintForce, Coupling
+from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, ConstraintForce, Coupling
 from rbt_ros.model.coordinates import BodyStart, HingeStart, coordinate_slices
 from rbt_ros.model.robot import Robot
 
@@ -62,15 +63,15 @@ class Loops:
     def close(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """Put y on the constraints; ScenarioError where what was given does not allow it."""
         given = y.copy()
-        self._follow(given)
-        floats = {j for j in range(len(self._model.freedom)) if self._is_floating(j)}
-        for held in (self._given_q | floats, self._given_q):
+        self._follow(given, t_ns)
+        better = self._first_to_hold()
+        for held in (self._given_q | better, self._given_q):
             start = self._positions(given, input, t_ns, held)
             if start is not None:
                 break
         else:
             start = self._nearest(given, input, t_ns)
-        for held in (self._given_v | floats, self._given_v, set()):
+        for held in (self._given_v | better, self._given_v, set()):
             found = self._rates(start, input, t_ns, held)
             if found is not None:
                 break
@@ -116,23 +117,36 @@ class Loops:
 
     # the start
 
-    def _is_floating(self, freedom: int) -> bool:
-        kinds = np.repeat([h.kind for h in self._robot.hinges], [NV[h.kind] for h in self._robot.hinges])
-        return bool(kinds[freedom] == JointKind.FREE)
-
-    def _follow(self, y: np.ndarray) -> None:
-        """Followers whose position or rate was not set take that of their leaders."""
-        nq = self._robot.coordinates
-        mimics = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind == MIMIC]
-        for _ in mimics:  # as many times as a chain of them may be long
-            for mimic in mimics:
-                (follower, _), (leader, factor) = mimic.factors
-                _, q, v = self._robot.joint_place(follower)
-                _, q_leader, v_leader = self._robot.joint_place(leader)
+    def _follow(self, y: np.ndarray, t_ns: int) -> None:
+        """Where they were not set, prescribed joints go where they must be now, and followers to their leaders."""
+        couplings = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind != COUPLE]
+        for _ in couplings:  # as many times as a chain of them may be long
+            for coupling in couplings:
+                if coupling.kind == PRESCRIBE:
+                    position, rate = self._motion(coupling, t_ns)
+                else:
+                    leader, factor = coupling.factors[1]
+                    _, q, v = self._robot.joint_place(leader)
+                    position, rate = coupling.offset - factor * y[q], -factor * y[self._robot.coordinates + v]
+                _, q, v = self._robot.joint_place(coupling.factors[0][0])
                 if v not in self._given_q:
-                    y[q] = mimic.offset - factor * y[q_leader]
+                    y[q] = position
                 if v not in self._given_v:
-                    y[nq + v] = -factor * y[nq + v_leader]
+                    y[self._robot.coordinates + v] = rate
+
+    def _motion(self, coupling: Coupling, t_ns: int) -> tuple[float, float]:
+        """Position and rate of a prescribed joint now."""
+        at = row_slices(self._robot.constraints)[self._robot.constraints.index(coupling)]
+        signal = int(self.rows.row[at.start, c.SIGNAL]) - 1
+        u, u_dot, _ = signal_motion(self.rows, signal, t_ns, 0.0) if signal >= 0 else (coupling.offset, 0.0, 0.0)
+        return float(u), float(u_dot)
+
+    def _first_to_hold(self) -> set[int]:
+        """Freedoms that better stay though nobody set them: floating bodies, prescribed joints."""
+        kinds = [h.kind for h in self._robot.hinges for _ in range(NV[h.kind])]
+        floating = {j for j, kind in enumerate(kinds) if kind == JointKind.FREE}
+        prescribed = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind == PRESCRIBE]
+        return floating | {self._robot.joint_place(x.name)[2] for x in prescribed}
 
     def _weight(self, held: set[int]) -> np.ndarray:
         """Which freedoms may change: 1, and 0 for those of `held`."""

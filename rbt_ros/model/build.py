@@ -1,7 +1,6 @@
 """RobotBuilder: bodies and hinges by name -> a checked, frozen Robot. Everything that can be wrong is found here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from rbt_ros.core.types import NQ, NV, JointKind, Model
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.checks import checked_name, number, unit, vector
-from rbt_ros.model.constraint_arrays import constraint_arrays
+from rbt_ros.model.constraint_arrays import constrained
 from rbt_ros.model.constraints import Constraint, closure, couple, mimic, prescribe
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape, shape
@@ -32,7 +31,7 @@ class RobotBuilder:
         self._hinges: dict[str, Hinge] = {}
         self._springs: dict[str, dict[str, float]] = {}
         self._limits: dict[str, np.ndarray] = {}
-        self._constraints: dict[str, Constraint] = {}
+        self._constraints: list[Constraint] = []
 
     def body(
         self,
@@ -163,12 +162,7 @@ class RobotBuilder:
         return self._constrain(closure(name, kind, body_a, body_b, at_a, at_b, axis, rotation, length))
 
     def _constrain(self, constraint: Constraint) -> "RobotBuilder":
-        if constraint.name in self._constraints:
-            raise ModelError(
-                f"constraint '{constraint.name}' exists twice in robot '{self.name}'; names must differ (a mimic or "
-                "prescribed motion has that of its joint, which can follow one thing only)."
-            )
-        self._constraints[constraint.name] = constraint
+        self._constraints.append(constraint)
         return self
 
     def build(self) -> Robot:
@@ -181,10 +175,7 @@ class RobotBuilder:
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
             _refuse_undetermined(robot)  # with full inertias everywhere no motion is free of them
-        if not self._constraints:
-            return robot
-        constraints = tuple(self._constraints.values())
-        return replace(robot, constraints=constraints, rows=constraint_arrays(robot, constraints))
+        return constrained(robot, self._constraints)
 
     def _ordered(self) -> tuple[list[Body], list[Hinge]]:
         """Bodies and their hinges, parents first; what no hinge carries gets a free hinge."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from rbt_ros.errors import ModelError
 
+WORLD = "world"  # what stands still: a parent of hinges, an end of closures
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 

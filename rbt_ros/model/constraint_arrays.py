@@ -1,5 +1,7 @@
 """Constraints by name -> the rows of core.constraints, checked against the robot's bodies and joints."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,19 @@ from rbt_ros.model.constraints import MIMIC, PRESCRIBE, Closure, Constraint, Cou
 from rbt_ros.model.robot import WORLD, Robot
 
 AXES = np.eye(3)
+
+
+def constrained(robot: Robot, added: Sequence[Constraint]) -> Robot:
+    """`robot` with these constraints beside those that it has."""
+    constraints = (*robot.constraints, *added)
+    names = [x.name for x in constraints]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(
+                f"constraint '{name}' exists twice in robot '{robot.name}'; names must differ (a mimic or prescribed "
+                "motion has that of its joint, which can follow one thing only)."
+            )
+    return replace(robot, constraints=constraints, rows=constraint_arrays(robot, constraints)) if added else robot
 
 
 def constraint_arrays(robot: Robot, constraints: tuple[Constraint, ...]) -> c.Constraints:

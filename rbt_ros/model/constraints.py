@@ -10,7 +10,7 @@ from rbt_ros.core.signals import Signal
 from rbt_ros.core.types import CUBIC, POLYNOMIAL, SINES
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import as_quaternion
-from rbt_ros.model.checks import checked_name, number, unit, vector
+from rbt_ros.model.checks import WORLD, checked_name, number, unit, vector
 
 Vector = tuple[float, float, float]
 CLOSURES = ("point", "revolute", "weld", "distance")
@@ -52,6 +52,16 @@ class ConstraintForce(NamedTuple):
     effort: Any  # of a coupling: times its factor, on each joint [N·m, N]; of a distance: the pull along it [N]
     wrench: np.ndarray  # of a closure, on body_b at its point: moment [N·m] and force [N], world axes
     residual: Any  # largest condition that does not hold [m, rad]
+
+
+def holds_the_world(constraints: Sequence[Constraint]) -> bool:
+    """Whether some constraint pushes against the world, so that momentum is not kept."""
+    return any(isinstance(x, Closure) and WORLD in (x.body_a, x.body_b) for x in constraints)
+
+
+def drives(constraints: Sequence[Constraint]) -> bool:
+    """Whether some constraint moves by itself, so that it does work."""
+    return any(isinstance(x, Coupling) and x.signal is not None for x in constraints)
 
 
 def mimic(follower: str, leader: str, ratio: Any, offset: Any) -> Coupling:

@@ -9,10 +9,10 @@ import numpy as np
 from rbt_ros.core.constraints import Constraints
 from rbt_ros.core.types import NQ, NV, JointKind, Model, Q, V
 from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import WORLD as WORLD
 from rbt_ros.model.constraints import Constraint
 from rbt_ros.model.shapes import Shape
 
-WORLD = "world"
 FREEDOM_NAMES = {
     JointKind.CYLINDRICAL: ("turn", "slide"),
     JointKind.UNIVERSAL: ("1", "2"),
