@@ -76,13 +76,19 @@ def weighted_sum(stage, weights, count, out):
 
 
 @kernel
+def stage_state(y, h, work, A, i, out):
+    """out = y + h Σ A[i, j] k_j: the state at stage i."""
+    weighted_sum(work.stage, A[i], i, out)
+    for c in range(y.shape[0]):
+        out[c] = y[c] + h * out[c]
+
+
+@kernel
 def fill_stages(model, y, input, t_ns, s0, h, work, A, C, first, last):
     """Fill rows first to last - 1 of work.stage: k_i = f(y + h Σ A[i, j] k_j), s0 + C[i] h [s] after t_ns."""
     s = work.stage[STAGE_ROW]
     for i in range(first, last):
-        weighted_sum(work.stage, A[i], i, s)
-        for c in range(y.shape[0]):
-            s[c] = y[c] + h * s[c]
+        stage_state(y, h, work, A, i, s)
         derivative(model, s, input, t_ns, s0 + C[i] * h, work, work.stage[i])
 
 

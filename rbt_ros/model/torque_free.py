@@ -1,4 +1,4 @@
-"""Which robots the integrators of one floating body move, and what they refuse."""
+"""Which robots the special integrators move, and what they refuse: torque-free ones all but a lone body."""
 
 from rbt_ros.core.types import DAMPING, SINK, JointKind
 from rbt_ros.model.robot import Robot
@@ -9,6 +9,11 @@ ONE_BODY = (*TORQUE_FREE, "lie_euler")
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
+    if robot.constraints and integrator in (*TORQUE_FREE, "dop853_adaptive"):
+        return (
+            f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
+            "on them; use semi_implicit, rk4 or dop853."
+        )
     if integrator == "semi_implicit" and robot.model.freedom[:, SINK].any():
         return f"integrator '{integrator}' cannot turn a body by the friction inside it: use rk4 or dop853."
     if integrator not in ONE_BODY:
