@@ -39,9 +39,9 @@ def checked_facets(facets: Any, count: int, name: str) -> list[tuple[np.ndarray,
     if isinstance(facets, np.ndarray):
         kinds = [(np.arange(len(facets)), facets)]
     else:
-        rows = list(facets)
-        sizes = np.array([len(row) for row in rows], dtype=int)
-        kinds = [(np.flatnonzero(sizes == k), np.array([row for row in rows if len(row) == k])) for k in set(sizes)]
+        listed = list(facets)
+        sizes = np.array([len(row) for row in listed], dtype=int)
+        kinds = [(np.flatnonzero(sizes == k), np.array([row for row in listed if len(row) == k])) for k in set(sizes)]
     if sum(len(rows) for _, rows in kinds) == 0:
         raise ModelError(f"{name}: there is no facet; give at least one row of vertex numbers.")
     for numbers, rows in kinds:

@@ -61,7 +61,7 @@ def shell(
 
 
 def area_vectors(corners: np.ndarray) -> np.ndarray:
-    """(n, 3) area times unit normal of facets (n, k, 3) of k = 3 or 4 corners; one that is not flat: of its diagonals."""
+    """(n, 3) area times unit normal of facets (n, k, 3) of k = 3 or 4 corners; bent: along its diagonals."""
     a, b = corners[:, 2] - corners[:, 0], corners[:, -1] - corners[:, 1]
     return np.cross(a, b) / 2 if corners.shape[1] == 4 else np.cross(corners[:, 1] - corners[:, 0], a) / 2
 

@@ -115,8 +115,8 @@ def _inside_out(local: np.ndarray, rows: np.ndarray, volumes: np.ndarray, name: 
     for inner in np.flatnonzero(sign * of_part < 0):
         if not ((low[outer] <= low[inner]) & (high[outer] >= high[inner])).all(axis=1).any():
             raise ModelError(
-                f"{name}: of its {count} parts {int((~outer).sum())} face inward, and one, of {-of_part[inner]:.4g} m³, "
-                "is no cavity, as it lies in no other part. Turn its facets ('recalculate normals' in most programs)."
+                f"{name}: {int((~outer).sum())} of {count} parts face inward, and one, of {-of_part[inner]:.4g} m³, is "
+                "no cavity, as it lies in no other part. Turn its facets ('recalculate normals' in most programs)."
             )
     return sign < 0
 

@@ -1,0 +1,157 @@
+"""NASTRAN bulk data -> cards: free, small, large fields, continuations, includes. What they mean: finite_elements.py."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rbt_ros.errors import ModelError
+
+BEGIN = re.compile(r"\s*BEGIN\b.*", re.IGNORECASE)
+INCLUDE = re.compile(r"\s*INCLUDE\s+(.*)", re.IGNORECASE)
+# 1.5, .5, 1.5E3, 1.5D-3, and NASTRAN's own 1.5-3, which is 1.5E-3
+REAL = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]\d+)|[EeDd](\d+))?")
+SMALL, LARGE = 8, 4  # data fields in a line
+MARKS = "+*"  # open a continuation
+
+
+class Line(NamedTuple):
+    """A line of text, without its comment, and where it is."""
+
+    text: str
+    file: str
+    number: int
+
+    def error(self, text: str) -> ModelError:
+        """The error `text` at this place."""
+        return ModelError(f"{self.file}:{self.number}: {text}")
+
+
+class Card(NamedTuple):
+    """One entry: its name, its data fields (blank: ""), and where it starts."""
+
+    name: str
+    fields: tuple[str, ...]
+    line: Line
+
+    def error(self, text: str) -> ModelError:
+        """The error `text` about this card."""
+        return self.line.error(f"{self.name} {self.fields[0]}: {text}")
+
+    def text(self, field: int) -> str:
+        """Data field `field`, counted from 1 as `what comes after the name`; "" where the card is shorter."""
+        return self.fields[field - 1] if field <= len(self.fields) else ""
+
+    def integer(self, field: int, what: str, default: int | None = None) -> int:
+        """A whole number."""
+        word = self.text(field)
+        if not word and default is not None:
+            return default
+        if not re.fullmatch(r"[-+]?\d+", word):
+            raise self.error(f"{what} (data field {field}) is '{word}', and must be a whole number.")
+        return int(word)
+
+    def real(self, field: int, what: str, default: float | None = None) -> float:
+        """A number."""
+        word = self.text(field)
+        if not word and default is not None:
+            return default
+        match = REAL.fullmatch(word)
+        if not match:
+            raise self.error(f"{what} (data field {field}) is '{word}', and must be a number.")
+        value = float(f"{match[1]}e{match[2] or match[3] or 0}")
+        if not math.isfinite(value):
+            raise self.error(f"{what} (data field {field}) is '{word}', which is too large.")
+        return value
+
+    def integers(self, first: int, count: int, what: str) -> tuple[int, ...]:
+        """`count` whole numbers from data field `first` on."""
+        return tuple(self.integer(first + i, f"{what}{i + 1}") for i in range(count))
+
+    def reals(self, first: int, count: int, what: str) -> tuple[float, ...]:
+        """`count` numbers from data field `first` on; blank ones are 0."""
+        return tuple(self.real(first + i, f"{what}{i + 1}", 0.0) for i in range(count))
+
+
+def read_cards(path: Path) -> list[Card]:
+    """All cards between BEGIN BULK and ENDDATA, or of the whole file where these are missing."""
+    lines = list(_lines(path, ()))
+    begin = [i for i, line in enumerate(lines) if BEGIN.fullmatch(line.text)]
+    if len(begin) > 1:
+        raise lines[begin[1]].error("a second BEGIN: superelements are not read; write the model as one.")
+    if not begin and any(line.text.strip().upper() == "CEND" for line in lines):
+        raise ModelError(f"{path.name}: it has CEND and no BEGIN BULK; give the whole deck, or its bulk data alone.")
+    return list(_cards(lines[begin[0] + 1 :] if begin else lines))
+
+
+def _lines(path: Path, outer: tuple[Path, ...]) -> Iterator[Line]:
+    """The lines of a file and of what it includes (looked for beside it), without comments and blank ones."""
+    try:
+        texts = path.read_text(encoding="latin-1").splitlines()
+    except OSError as err:
+        raise ModelError(f"{path} cannot be read: {err.strerror}; give the path of a NASTRAN bulk data file.") from err
+    numbered = iter(enumerate(texts, start=1))
+    for number, text in numbered:
+        line = Line(text.split("$")[0].expandtabs(8).rstrip(), path.name, number)
+        match = INCLUDE.fullmatch(line.text)
+        if match:
+            name = match[1].strip()
+            while name[0] in "'\"" and (len(name) == 1 or name[-1] != name[0]):  # quoted, over several lines
+                following = next(numbered, None)
+                if following is None:
+                    raise line.error(f"INCLUDE {name}: its quote does not end.")
+                name += following[1].strip()
+            included = path.parent / name.strip("'\"")
+            if included.resolve() in [*outer, path.resolve()]:
+                raise line.error(f"INCLUDE '{included.name}' includes itself.")
+            if not included.is_file():
+                raise line.error(f"INCLUDE: there is no file {included}.")
+            yield from _lines(included, (*outer, path.resolve()))
+        elif line.text:
+            yield line
+
+
+def _cards(lines: list[Line]) -> Iterator[Card]:
+    card: Card | None = None
+    expected = ""
+    for line in lines:
+        name, data, mark = _fields(line)
+        if not name or name[0] in MARKS:
+            if card is None:
+                raise line.error("a continuation with no card before it.")
+            given = name.strip(MARKS)
+            if given and expected and given != expected:
+                raise line.error(
+                    f"continuation '{name}' follows a line that ends in '{expected}': put continuations behind their "
+                    "cards."
+                )
+            card = card._replace(fields=card.fields + data)
+        else:
+            if card:
+                yield card
+            if name.upper() == "ENDDATA":
+                return
+            card = Card(name.upper(), data, line)
+        expected = mark.strip(MARKS)
+    if card:
+        yield card
+
+
+def _fields(line: Line) -> tuple[str, tuple[str, ...], str]:
+    """(name or mark of the line without its *, data fields, mark at its end)."""
+    text = line.text
+    if "," in text:
+        name, *data = (part.strip() for part in text.split(","))
+        count = LARGE if "*" in name else SMALL
+        if len(data) > count + 1:
+            raise line.error(
+                f"{len(data)} fields, and a line has {count} and a continuation mark; continue it with '+'."
+            )
+    else:
+        name = text[:8].strip()
+        count = LARGE if "*" in name else SMALL
+        width = 64 // count
+        data = [text[i : i + width].strip() for i in range(8, 72, width)] + [text[72:80].strip()]
+    data += [""] * (count + 1 - len(data))
+    return (name if name[:1] in MARKS else name.rstrip("*").strip()), tuple(data[:count]), data[count]
