@@ -13,6 +13,7 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.scenario_mass import mass_from_file
 from rbt_ros.model.signals import Signal, polynomial, sines, table
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
@@ -159,7 +160,7 @@ def _robot(item: Item, path: Path) -> Robot:
         raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
     builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
-        _add_body(builder, body, spec)
+        _add_body(builder, body, spec, path.parent)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
@@ -182,7 +183,7 @@ def _placed(item: Item, make, *args, **kwargs):
         raise item.error(str(err)) from err
 
 
-def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
+def _add_body(builder: RobotBuilder, name: str, spec: Item, folder: Path) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
@@ -193,9 +194,12 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
-    com = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
-    mass, inertia = spec["mass"].number("mass"), _inertia(spec["inertia"])
-    _placed(spec, builder.body, name, mass=mass, inertia=inertia, com=com, shapes=shapes)
+    if isinstance(spec["mass"].value, dict):
+        given = mass_from_file(spec, folder)
+    else:
+        given = {"mass": spec["mass"].number("mass"), "inertia": _inertia(spec["inertia"])}
+        given["com"] = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
+    _placed(spec, builder.body, name, shapes=shapes, **given)
 
 
 def _lengths(item: Item) -> tuple[float, ...]:

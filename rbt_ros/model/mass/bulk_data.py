@@ -1,4 +1,4 @@
-"""NASTRAN bulk data -> cards: free, small, large fields, continuations, includes. What they mean: finite_elements.py."""
+"""NASTRAN bulk data -> cards: free, small, large fields, continuations, includes. Meaning: finite_elements.py."""
 
 import math
 import re
