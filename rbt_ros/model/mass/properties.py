@@ -12,6 +12,7 @@ from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.build import checked_inertia
 
 ALIKE = 1e-12  # moments that differ by less than this part of the largest count as equal
+TIE = 1e-6  # components of a unit vector that differ by less do not decide which is the largest
 
 
 class Principal(NamedTuple):
@@ -191,13 +192,15 @@ def mass_of(volume: float, density: Any, mass: Any, name: str) -> float:
 
 
 def _facing(axis: np.ndarray) -> np.ndarray:
-    """±axis, so that its largest component is positive."""
-    return axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
+    """±axis, so that its largest component is positive; of some as large, the first."""
+    size = np.abs(axis)
+    return axis if axis[np.argmax(size > size.max() - TIE)] > 0 else -axis
 
 
 def _across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two axes normal to `axis` and to each other, the first nearest to the coordinate axis that is most across."""
-    e = np.eye(3)[np.argmin(np.abs(axis))]
+    """Two axes normal to `axis` and to each other, the first nearest to the (first) coordinate axis most across it."""
+    size = np.abs(axis)
+    e = np.eye(3)[np.argmax(size < size.min() + TIE)]
     first = e - (e @ axis) * axis
     first /= np.linalg.norm(first)
     return first, np.cross(axis, first)
