@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from mass_checks import EPS, assert_alike
 
 import rbt_ros as rbt
 from rbt_ros.errors import ModelError
 
-EPS = np.finfo(float).eps
 TURN = ("ZYX", 0.3, -1.1, 2.0)
 
 
@@ -18,14 +18,6 @@ def points_tensor(points, masses):
     r = points - com
     second = np.einsum("n,ni,nj->ij", masses, r, r)
     return masses.sum(), com, np.trace(second) * np.eye(3) - second
-
-
-def assert_alike(a, b, rtol=4 * EPS):
-    """Mass, CoM and tensor agree, each beside its scale."""
-    assert a.mass == pytest.approx(b.mass, rel=rtol)
-    size = math.sqrt(np.trace(b.inertia) / b.mass) + np.abs(b.com).max()
-    np.testing.assert_allclose(a.com, b.com, rtol=0, atol=rtol * size)
-    np.testing.assert_allclose(a.inertia, b.inertia, rtol=0, atol=rtol * np.abs(b.inertia).max())
 
 
 def gauss(lower, upper, count=6):

@@ -82,7 +82,7 @@ def refuse_degenerate(corners: np.ndarray, area_vectors: np.ndarray, owners: np.
     flat = twice <= FLAT * longest
     if flat.any():
         facet = int(owners[np.argmax(flat)])
-        more = f" and {int(flat.sum()) - 1} more" if flat.sum() > 1 else ""
+        more = f" (and {int(flat.sum()) - 1} more)" if flat.sum() > 1 else ""
         raise ModelError(
             f"{name}: facet {facet}{more} is degenerate: its corners coincide or lie on one line. Remove or merge such "
             "facets, or take them as they are, without area: allow_degenerate=True (--allow-degenerate)."
