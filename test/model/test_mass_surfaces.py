@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from mass_checks import EPS, assert_alike
+from scipy.spatial import ConvexHull
 
 import rbt_ros as rbt
 from rbt_ros.errors import ModelError
@@ -18,10 +19,12 @@ TRIANGLES = np.concatenate([SIDES[:, [0, 1, 2]], SIDES[:, [0, 2, 3]]])
 
 
 def icosphere(cuts):
-    """A ball of triangles: the octahedron, each triangle cut into four `cuts` times, corners pushed to radius 1."""
-    points = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-    corners = np.array([[points[i] for i in f] for f in itertools.product((0, 1), (2, 3), (4, 5))], dtype=float)
-    inward = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) < 0
+    """A ball of triangles: the icosahedron, each triangle cut into four `cuts` times, corners pushed to radius 1."""
+    golden = (1 + math.sqrt(5)) / 2
+    points = np.array([np.roll((0, a, b * golden), k) for k in range(3) for a in (1, -1) for b in (1, -1)])
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    corners = points[ConvexHull(points).simplices]
+    inward = np.linalg.det(corners) < 0
     corners[inward] = corners[inward][:, ::-1]
     for _ in range(cuts):
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
