@@ -122,6 +122,21 @@ def test_a_mesh_that_faces_inward_is_turned_and_says_so():
     assert_alike(made, rbt.mass.solid(CORNERS, SIDES, density=2))
 
 
+def test_a_hollow_mesh_that_faces_inward_is_turned_with_its_cavity():
+    vertices, facets = np.concatenate([CORNERS, 0.25 + CORNERS / 2]), np.concatenate([SIDES, SIDES[:, ::-1] + 8])
+    with pytest.warns(UserWarning, match=r"volume -0.875 m³"):
+        made = rbt.mass.solid(vertices, facets[:, ::-1], density=2)
+    assert_alike(made, rbt.mass.solid(vertices, facets, density=2))
+
+
+def test_bodies_that_share_a_wall_are_two():
+    """Its facets are there twice, once each way round."""
+    beside = np.concatenate([CORNERS, CORNERS + [1, 0, 0]])
+    places, number = np.unique(beside, axis=0, return_inverse=True)
+    made = rbt.mass.solid(places, number.reshape(-1)[np.concatenate([TRIANGLES, TRIANGLES + 8])], density=2)
+    assert_alike(made, rbt.mass.box((2, 1, 1), density=2).placed(at=(1, 0.5, 0.5)))
+
+
 @pytest.mark.parametrize("facets", [[(0, 4, 6, 2)], [(0, 4, 6), (0, 6, 2)], [(0, 4, 2), (2, 4, 6)]])
 def test_a_plate_is_a_box(facets):
     """Of any thickness, from its middle surface, in any position."""
@@ -189,13 +204,17 @@ def with_vertex(number, place):
         ),
         (
             lambda: solid(np.concatenate([CORNERS, CORNERS + 2]), np.concatenate([TRIANGLES, TRIANGLES[:, ::-1] + 8])),
-            "hub: 1 of 2 parts face inward, and one, of 1 m³, is no cavity",
+            "hub: its parts face different ways: one, of 1 m³, faces against the rest and is no cavity",
         ),
         (
             lambda: solid(CORNERS * [1, 1, 0]),
             r"hub: facet \d+ \(and 7 more\) is degenerate: its corners coincide or lie on",
         ),
         (lambda: solid(CORNERS * [1, 1, 0], allow_degenerate=True), "hub: it encloses a volume of 0 m³"),
+        (
+            lambda: solid(facets=np.concatenate([TRIANGLES, TRIANGLES[:, [1, 2, 0]]])),
+            "hub: 12 facets are there more than once and would count again; remove the copies",
+        ),
         (lambda: solid(with_vertex(3, (0, math.inf, 0))), r"hub: vertex 3 at \[0.0, inf, 0.0\] is not finite"),
         (lambda: solid(CORNERS[:, :2]), r"hub: vertices have the shape \(8, 2\); give one row x, y, z"),
         (lambda: solid([[0, 0, "a"]]), "hub: vertices are not rows of three numbers"),

@@ -35,8 +35,12 @@ def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
 
 def merged(vertices: np.ndarray, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same surface with one vertex per place: STL writes each corner of each facet anew."""
-    places, number = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # + 0.0: -0 is 0
-    return places, number.reshape(-1)[facets]
+    order = np.lexsort(vertices.T)
+    places = vertices[order]
+    is_new = np.concatenate([[True], (places[1:] != places[:-1]).any(axis=1)])
+    number = np.empty(len(vertices), dtype=np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return places[is_new], number[facets]
 
 
 def length_factor(unit: str | None, name: str) -> float:

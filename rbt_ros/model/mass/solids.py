@@ -74,7 +74,7 @@ def _tetrahedra(
 
 
 def _refuse_open(points: np.ndarray, rows: np.ndarray, name: str) -> None:
-    """ModelError where the surface has open edges, or neighbours that are wound against each other."""
+    """ModelError where the surface has open edges, neighbours that are wound against each other, or facets twice."""
     count = len(points)
     sides = sorted_sides(rows, count)
     if is_closed(sides):
@@ -98,10 +98,15 @@ def _refuse_open(points: np.ndarray, rows: np.ndarray, name: str) -> None:
             f"{_place(points, a)} to {_place(points, b)}: what is inside cannot be told. Make the facets run "
             "counter-clockwise seen from outside ('recalculate normals' in most programs)."
         )
+    first = np.argmin(rows, axis=1)[:, None]
+    turned = np.take_along_axis(rows, (first + [0, 1, 2]) % 3, axis=1)
+    twice = len(rows) - len(np.unique(turned, axis=0))
+    if twice:
+        raise ModelError(f"{name}: {twice} facets are there more than once and would count again; remove the copies.")
 
 
 def _inside_out(local: np.ndarray, rows: np.ndarray, volumes: np.ndarray, name: str) -> bool:
-    """Whether the whole surface faces inward. ModelError where some part does that is no cavity of another."""
+    """Whether the surface as a whole faces inward. ModelError where a part faces against it and is no cavity."""
     ends = np.concatenate([rows[:, :2], rows[:, 1:]])
     count, part = parts_of(ends, len(local))
     if count == 1:
@@ -110,13 +115,13 @@ def _inside_out(local: np.ndarray, rows: np.ndarray, volumes: np.ndarray, name: 
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     np.minimum.at(low, part, local)
     np.maximum.at(high, part, local)
-    sign = -1.0 if np.all(of_part <= 0) else 1.0
+    sign = -1.0 if volumes.sum() < 0 else 1.0
     outer = sign * of_part > 0
     for inner in np.flatnonzero(sign * of_part < 0):
         if not ((low[outer] <= low[inner]) & (high[outer] >= high[inner])).all(axis=1).any():
             raise ModelError(
-                f"{name}: {int((~outer).sum())} of {count} parts face inward, and one, of {-of_part[inner]:.4g} m³, is "
-                "no cavity, as it lies in no other part. Turn its facets ('recalculate normals' in most programs)."
+                f"{name}: its parts face different ways: one, of {abs(of_part[inner]):.4g} m³, faces against the rest "
+                "and is no cavity, as it lies in no other part. Turn its facets ('recalculate normals' in most programs)."
             )
     return sign < 0
 
