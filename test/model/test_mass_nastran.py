@@ -196,6 +196,12 @@ QUAD = "CQUAD4,1,2,1,2,3,4\n"
         (changed("1,2,3,4,5,6\n,7,8", "5,6,7,8,1,2\n,3,4"), r"CHEXA 1: it is flat or turned inside out"),
         (changed("5,6\n,7,8", "1,2\n,3,4"), r"CHEXA 1: it is flat or turned inside out"),
         (changed("1,2,3,4", "1,2,2,1", QUAD), r"CQUAD4 1: it has no area"),
+        (changed("GRID,3,,1.,2.", "GRID,3,,1.5,3.", "CQUAD4,1,2,1,2,4,3\n"), r"CQUAD4 1: it crosses itself"),
+        ("PARAM,WTMASS,0.\n" + CUBE + HEXA, r"deck.bdf:1: PARAM WTMASS: 0 must be positive; it multiplies all masses"),
+        (
+            changed("GRID,2,", "CORD1R,4,1,2,3,5,1,2,3\nCORD1R,5,1,2,4\nGRID,2,"),
+            r"deck.bdf:3: CORD1R 5: system 5 is there already, in line 2",
+        ),
         (changed("GRID,1,", "GRID,1,4"), r"GRID 1: it names coordinate system 4, and there is no CORD1x or CORD2x 4"),
         (changed("GRID,2,", "CORD1R,4,1,2,3\nGRID,2,4"), r"GRID 2: coordinate system 4 hangs on itself"),
         (

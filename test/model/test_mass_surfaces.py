@@ -234,6 +234,7 @@ def with_vertex(number, place):
         (lambda: shell(density=[1, 1, 1, 1, 1, 0]), "density of hub: 0 kg/m³ of facet 5 must be positive"),
         (lambda: shell(mass=1), "hub: give either a density"),
         (lambda: shell(with_vertex(1, (0, 0, 0))[[0, 1, 3, 2]], [(0, 1, 2)]), "hub: facet 0 is degenerate"),
+        (lambda: shell([(0, 0, 0), (2, 0, 0), (0, 1, 0), (3, 3, 0)], [(0, 1, 2, 3)]), "hub: facet 0 crosses itself"),
         (
             lambda: shell(CORNERS * [1, 0, 0], [(0, 1, 2)], allow_degenerate=True),
             "hub: no facet has any area, so there is no mass",

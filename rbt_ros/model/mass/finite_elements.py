@@ -14,7 +14,7 @@ from rbt_ros.model.mass.bulk_data import Card, read_cards
 from rbt_ros.model.mass.coordinates import SYSTEMS, Grid, local_axes
 from rbt_ros.model.mass.mesh_file import length_factor
 from rbt_ros.model.mass.properties import MassProperties, Moments, combine, mass_properties, simplex_moments
-from rbt_ros.model.mass.shells import area_vectors, plate_moments
+from rbt_ros.model.mass.shells import area_vectors, crossed, plate_moments
 from rbt_ros.model.units import UNITS, unit_factor
 
 CORNERS = {"CTRIA3": 3, "CQUAD4": 4, "CTETRA": 4, "CPENTA": 6, "CHEXA": 8}
@@ -82,11 +82,14 @@ class _Deck:
                     f"ignore=['{card.name}'] (--ignore {card.name})."
                 )
             self.by_name[card.name].append(card)
-        systems = {}
+        systems: dict[int, tuple[Card, int]] = {}
         for name in SYSTEMS:
             for card in self.by_name[name]:
                 for first in (1, 5) if name[4] == "1" and card.text(5) else (1,):  # CORD1x: two in a card
-                    systems[card.integer(first, "CID")] = (card, first)
+                    number = card.integer(first, "CID")
+                    other, _ = systems.setdefault(number, (card, first))
+                    if other[:2] != card[:2]:
+                        raise card.error(f"system {number} is there already, in line {other.line.number}.")
         default = [card.integer(2, "CP", 0) for card in self.by_name["GRDSET"]]
         self.grid = Grid(self._numbered("GRID"), systems, default[0] if default else 0)
         self.materials = self._numbered("MAT1")
@@ -98,7 +101,10 @@ class _Deck:
     def weight_to_mass(self) -> float:
         """PARAM, WTMASS: what all masses are multiplied with."""
         found = [card for card in self.by_name["PARAM"] if card.text(1).upper() == "WTMASS"]
-        return found[-1].real(2, "WTMASS") if found else 1.0
+        factor = found[-1].real(2, "WTMASS") if found else 1.0
+        if not factor > 0:
+            raise found[-1].error(f"{factor:g} must be positive; it multiplies all masses.")
+        return factor
 
     def elements(self, lumped: bool) -> list[MassProperties]:
         """Each kind of elements as one part."""
@@ -144,6 +150,8 @@ class _Deck:
         area = np.linalg.norm(areas, axis=1)
         if not area.all():
             raise cards[int(np.argmin(area))].error("it has no area: its corners coincide or lie on one line.")
+        if (wrong := crossed(corners, areas)).any():
+            raise cards[int(np.argmax(wrong))].error("it crosses itself; put its corners in order.")
         if lumped:
             return simplex_moments(per_area * area, corners.mean(axis=1)[:, None])
         offset = np.array([card.real(corners.shape[1] + 4, "ZOFFS", 0.0) for card in cards])
@@ -164,7 +172,7 @@ class _Deck:
             raise section.error(f"NSM {extra:g} is negative.")
         material = section.text(2) or section.text(4)  # MID1, or a plate that only bends: MID2
         structural = self._density(section, material, card, extra > 0) * thickness
-        # only the structure has a thickness: of all mass, less
+        # m t²/12 of the structure alone, said as a thickness of the whole mass
         share = structural / (structural + extra) if structural + extra > 0 else 0.0
         return Plate(thickness * share**0.5, structural + extra)
 

@@ -52,6 +52,8 @@ def shell(
             areas = area_vectors(corners)
             if not allow_degenerate:
                 refuse_degenerate(corners, areas, owners, name)
+            if (wrong := crossed(corners, areas)).any():
+                raise ModelError(f"{name}: facet {owners[np.argmax(wrong)]} crosses itself; put its corners in order.")
             sums.append(plate_moments(corners, areas, rho[owners] * t[owners], t[owners]))
     whole = total(sums)
     if not whole.mass > 0:
@@ -64,6 +66,14 @@ def area_vectors(corners: np.ndarray) -> np.ndarray:
     """(n, 3) area times unit normal of facets (n, k, 3) of k = 3 or 4 corners; bent: along its diagonals."""
     a, b = corners[:, 2] - corners[:, 0], corners[:, -1] - corners[:, 1]
     return np.cross(a, b) / 2 if corners.shape[1] == 4 else np.cross(corners[:, 1] - corners[:, 0], a) / 2
+
+
+def crossed(corners: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """(n,) whether a facet crosses itself: either diagonal cuts it into triangles that face opposite ways."""
+    if corners.shape[1] == 3:
+        return np.zeros(len(corners), dtype=bool)
+    signed = [np.einsum("ni,ni->n", area_vectors(corners[:, cut]), areas) for cut in CUTS]
+    return (np.minimum(signed[0], signed[1]) < 0) & (np.minimum(signed[2], signed[3]) < 0)
 
 
 def plate_moments(corners: np.ndarray, areas: np.ndarray, per_area: np.ndarray, thickness: np.ndarray) -> Moments:

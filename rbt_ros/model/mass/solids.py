@@ -121,7 +121,7 @@ def _inside_out(local: np.ndarray, rows: np.ndarray, volumes: np.ndarray, name: 
         if not ((low[outer] <= low[inner]) & (high[outer] >= high[inner])).all(axis=1).any():
             raise ModelError(
                 f"{name}: its parts face different ways: one, of {abs(of_part[inner]):.4g} m³, faces against the rest "
-                "and is no cavity, as it lies in no other part. Turn its facets ('recalculate normals' in most programs)."
+                "and is no cavity, as it lies in no other. Turn its facets ('recalculate normals' in most programs)."
             )
     return sign < 0
 
