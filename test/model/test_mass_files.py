@@ -6,17 +6,18 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-import trimesh
 from mass_checks import EPS, assert_alike
 from nastran_oracle import DECKS
 
 import rbt_ros as rbt
 from rbt_ros import cli
 from rbt_ros.errors import ModelError, ScenarioError, SetupError
+from rbt_ros.model.mass import report
 from rbt_ros.model.mass.files import from_file
 from rbt_ros.model.scenario import scenario_from_text
 from rbt_ros.model.urdf_read import load_urdf
 
+trimesh = pytest.importorskip("trimesh", reason="this system lacks trimesh: pip install 'rbt_ros[mesh]'")
 SINGLE = float(np.finfo(np.float32).eps)
 HUB = rbt.mass.box((0.1, 0.2, 0.3), density=2700).placed(at=(0.05, 0.1, 0.15))
 OPEN_OBJ = "v 0 0 0\nv 100 0 0\nv 100 200 0\nv 0 200 0\nf 1 2 3 4\n"
@@ -162,9 +163,13 @@ def test_the_command_prints_a_table_and_urdf(hub, capsys, monkeypatch, tmp_path)
     rows = {line[:34].strip(): line[34:].split() for line in table.splitlines() if line[:34].strip()}
     assert list(rows) == [
         *("mass [kg]", "centre of mass [m]", "inertia about the CoM [kg·m²]", "inertia about the origin [kg·m²]"),
-        *("principal moments [kg·m²]", "axis 1 [-]", "axis 2 [-]", "axis 3 [-]"),
+        *("principal moments [kg·m²]", "radii of gyration [m]"),
+        *("axis 1 [-]", "axis 2 [-]", "axis 3 [-]"),
     ]
     assert [float(x) for x in rows["mass [kg]"]] == pytest.approx([16.2])
+    assert [float(x) for x in rows["radii of gyration [m]"]] == pytest.approx(
+        np.sqrt(np.array([0.05, 0.10, 0.13]) / 12)
+    )
     assert [float(x) for x in rows["inertia about the origin [kg·m²]"]] == pytest.approx(HUB.about()[0], rel=1e-8)
     assert ET.fromstring(element).find("mass").get("value") == repr(from_file(hub, unit="mm", density=2700).mass)
     file = tmp_path / "hub.urdf"
@@ -239,3 +244,11 @@ def test_a_scenario_says_what_is_wrong_with_them(old, new, message, hub):
     assert old in SCENARIO
     with pytest.raises(ScenarioError, match=message):
         scenario_from_text(SCENARIO.replace(old, new, 1), str(hub.parent / "a.yaml"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rod_in_any_position_has_radii():
+    """Turned, its least moment is round-off of either sign, and no root of a negative number is taken."""
+    for angle in np.linspace(0.1, 1.5, 20):
+        said = json.loads(report.as_json(rbt.mass.rod(2.0, 3.0).placed(rotation=("ZYX", angle, angle, 0))))
+        assert said["radii_of_gyration_m"] == pytest.approx([0, 3**-0.5, 3**-0.5], abs=1e-7)

@@ -10,7 +10,7 @@ from rbt_ros.model.urdf import inertial_element
 
 
 def table(props: MassProperties) -> str:
-    """Everything, each with its unit. Axes are those of the file."""
+    """Everything, each with its unit, in the axes of the file. A wrong unit of length shows in the radii of gyration."""
     moments, axes = props.principal()
     lines = [
         _row("mass", "kg", [props.mass]),
@@ -18,6 +18,7 @@ def table(props: MassProperties) -> str:
         *_tensor("inertia about the CoM", props.inertia),
         *_tensor("inertia about the origin", props.about()),
         _row("principal moments", "kg·m²", moments),
+        _row("radii of gyration", "m", _radii(moments, props.mass)),
         *(_row(f"  axis {i + 1}", "-", _clean(axes[:, i], axes)) for i in range(3)),
     ]
     return "\n".join(lines)
@@ -33,6 +34,7 @@ def as_json(props: MassProperties) -> str:
             "inertia_com_kg_m2": props.inertia.tolist(),
             "inertia_origin_kg_m2": props.about().tolist(),
             "principal_moments_kg_m2": moments.tolist(),
+            "radii_of_gyration_m": _radii(moments, props.mass).tolist(),
             "principal_axes": axes.T.tolist(),
         },
         indent=1,
@@ -44,6 +46,11 @@ def urdf_inertial(props: MassProperties) -> str:
     element = inertial_element(*props)
     ET.indent(element)
     return ET.tostring(element, encoding="unicode")
+
+
+def _radii(moments: np.ndarray, mass: float) -> np.ndarray:
+    """√(I/m); the least moment of a rod may be a negative round-off."""
+    return np.sqrt(np.maximum(moments, 0.0) / mass)
 
 
 def _tensor(name: str, tensor: np.ndarray) -> list[str]:
