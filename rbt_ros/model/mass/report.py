@@ -10,7 +10,7 @@ from rbt_ros.model.urdf import inertial_element
 
 
 def table(props: MassProperties) -> str:
-    """Everything, each with its unit, in the axes of the file. A wrong unit of length shows in the radii of gyration."""
+    """Everything, each with its unit, in the axes of the file. Radii of gyration show a wrong unit of length."""
     moments, axes = props.principal()
     lines = [
         _row("mass", "kg", [props.mass]),
