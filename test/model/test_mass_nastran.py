@@ -214,7 +214,7 @@ QUAD = "CQUAD4,1,2,1,2,3,4\n"
         (changed("1.,2.,3.", "1.,2.,1.+999"), r"GRID 7: X3 \(data field 5\) is '1.\+999', which is too large"),
         (changed("CHEXA,1,1", "CHEXA,1,1.5"), r"CHEXA 1: PID \(data field 2\) is '1.5', and must be a whole number"),
         (changed("CHEXA,1,1", "CHEXA,1,1,1,2,3,4,5,6,7,8"), r"deck.bdf:12: 16 fields, and a line has 8 and a"),
-        (changed("5,6\n,7,8", "5,6,+A\n+B,7,8"), r"deck.bdf:13: continuation '\+B' follows a line that ends in 'A'"),
+        (changed("5,6\n,7,8", "5,6,+A\n+B,7,8"), r"deck.bdf:13: continuation '\+B' follows a line that ends in '\+A'"),
         (",1,2\n", r"deck.bdf:1: a continuation with no card before it"),
         ("SOL 101\nCEND\n" + CUBE + HEXA, r"deck.bdf: it has CEND and no BEGIN BULK"),
         ("BEGIN BULK\n" + CUBE + "BEGIN SUPER=1\n", r"deck.bdf:13: a second BEGIN: superelements are not read"),

@@ -34,6 +34,7 @@ class Card(NamedTuple):
     name: str
     fields: tuple[str, ...]
     line: Line
+    problem: str = ""  # what is wrong with its form: of no interest if the card is none
 
     def error(self, text: str) -> ModelError:
         """The error `text` about this card."""
@@ -76,56 +77,57 @@ class Card(NamedTuple):
 
 def read_cards(path: Path) -> list[Card]:
     """All cards between BEGIN BULK and ENDDATA, or of the whole file where these are missing."""
-    lines = list(_lines(path, ()))
+    lines = list(_own_lines(path))
     begin = [i for i, line in enumerate(lines) if BEGIN.fullmatch(line.text)]
-    if len(begin) > 1:
-        raise lines[begin[1]].error("a second BEGIN: superelements are not read; write the model as one.")
     if not begin and any(line.text.strip().upper() == "CEND" for line in lines):
         raise ModelError(f"{path.name}: it has CEND and no BEGIN BULK; give the whole deck, or its bulk data alone.")
-    return list(_cards(lines[begin[0] + 1 :] if begin else lines))
+    return list(_cards(_with_included(iter(lines[begin[0] + 1 :] if begin else lines), (path,))))
 
 
-def _lines(path: Path, outer: tuple[Path, ...]) -> Iterator[Line]:
-    """The lines of a file and of what it includes (looked for beside it), without comments and blank ones."""
+def _own_lines(path: Path) -> Iterator[Line]:
+    """The lines of a file without comments and blank ones."""
     try:
         texts = path.read_text(encoding="latin-1").splitlines()
     except OSError as err:
         raise ModelError(f"{path} cannot be read: {err.strerror}; give the path of a NASTRAN bulk data file.") from err
-    numbered = iter(enumerate(texts, start=1))
-    for number, text in numbered:
-        line = Line(text.split("$")[0].expandtabs(8).rstrip(), path.name, number)
-        match = INCLUDE.fullmatch(line.text)
-        if match:
-            name = match[1].strip()
-            while name[0] in "'\"" and (len(name) == 1 or name[-1] != name[0]):  # quoted, over several lines
-                following = next(numbered, None)
-                if following is None:
-                    raise line.error(f"INCLUDE {name}: its quote does not end.")
-                name += following[1].strip()
-            included = path.parent / name.strip("'\"")
-            if included.resolve() in [*outer, path.resolve()]:
-                raise line.error(f"INCLUDE '{included.name}' includes itself.")
-            if not included.is_file():
-                raise line.error(f"INCLUDE: there is no file {included}.")
-            yield from _lines(included, (*outer, path.resolve()))
-        elif line.text:
-            yield line
+    for number, text in enumerate(texts, start=1):
+        text = text.split("$")[0].expandtabs(8).rstrip()
+        if text:
+            yield Line(text, path.name, number)
 
 
-def _cards(lines: list[Line]) -> Iterator[Card]:
-    card: Card | None = None
-    expected = ""
+def _with_included(lines: Iterator[Line], files: tuple[Path, ...]) -> Iterator[Line]:
+    """`lines`, with files in place of their INCLUDE. files: the deck, ..., the file that the lines are from."""
     for line in lines:
-        name, data, mark = _fields(line)
+        match = INCLUDE.fullmatch(line.text)
+        if not match:
+            yield line
+            continue
+        name = match[1].strip()
+        while name[0] in "'\"" and (len(name) == 1 or name[-1] != name[0]):  # quoted, over several lines
+            following = next(lines, None)
+            if following is None:
+                raise line.error(f"INCLUDE {name}: its quote does not end.")
+            name += following.text.strip()
+        name = name.strip("'\"")
+        found = [place for place in (file.parent / name for file in reversed(files)) if place.is_file()]
+        if not found:
+            raise line.error(f"INCLUDE: there is no file '{name}', neither beside the one that names it nor the deck.")
+        if found[0].resolve() in [file.resolve() for file in files]:
+            raise line.error(f"INCLUDE '{name}' includes itself.")
+        yield from _with_included(_own_lines(found[0]), (*files, found[0]))
+
+
+def _cards(lines: Iterator[Line]) -> Iterator[Card]:
+    card: Card | None = None
+    mark = ""
+    for line in lines:
+        name, data, next_mark, problem = _fields(line)
         if not name or name[0] in MARKS:
             if card is None:
                 raise line.error("a continuation with no card before it.")
-            given = name.strip(MARKS)
-            if given and expected and given != expected:
-                raise line.error(
-                    f"continuation '{name}' follows a line that ends in '{expected}': put continuations behind their "
-                    "cards."
-                )
+            if name[1:] and mark[1:] and name[1:].upper() != mark[1:].upper():  # the first character may differ
+                problem = f"continuation '{name}' follows a line that ends in '{mark}': put it behind its card."
             card = card._replace(fields=card.fields + data)
         else:
             if card:
@@ -133,25 +135,25 @@ def _cards(lines: list[Line]) -> Iterator[Card]:
             if name.upper() == "ENDDATA":
                 return
             card = Card(name.upper(), data, line)
-        expected = mark.strip(MARKS)
+        if problem and not card.problem:
+            card = card._replace(problem=f"{line.file}:{line.number}: {problem}")
+        mark = next_mark
     if card:
         yield card
 
 
-def _fields(line: Line) -> tuple[str, tuple[str, ...], str]:
-    """(name or mark of the line without its *, data fields, mark at its end)."""
-    text = line.text
+def _fields(line: Line) -> tuple[str, tuple[str, ...], str, str]:
+    """(name or mark of the line without its *, data fields, mark at its end, what is wrong with it)."""
+    text, problem = line.text, ""
     if "," in text:
         name, *data = (part.strip() for part in text.split(","))
         count = LARGE if "*" in name else SMALL
-        if len(data) > count + 1:
-            raise line.error(
-                f"{len(data)} fields, and a line has {count} and a continuation mark; continue it with '+'."
-            )
+        if any(data[count + 1 :]):
+            problem = f"{len(data)} fields, and a line has {count} and a continuation mark; continue it with '+'."
     else:
         name = text[:8].strip()
         count = LARGE if "*" in name else SMALL
         width = 64 // count
         data = [text[i : i + width].strip() for i in range(8, 72, width)] + [text[72:80].strip()]
     data += [""] * (count + 1 - len(data))
-    return (name if name[:1] in MARKS else name.rstrip("*").strip()), tuple(data[:count]), data[count]
+    return (name if name[:1] in MARKS else name.rstrip("*").strip()), tuple(data[:count]), data[count], problem

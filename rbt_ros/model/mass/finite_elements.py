@@ -1,5 +1,6 @@
 """NASTRAN models -> mass properties: plates, solids and point masses. How a deck is read: bulk_data.py."""
 
+import re
 import warnings
 from collections.abc import Iterable
 from itertools import product
@@ -10,7 +11,7 @@ import numpy as np
 
 from rbt_ros.errors import ModelError
 from rbt_ros.model.build import checked_inertia
-from rbt_ros.model.mass.bulk_data import Card, read_cards
+from rbt_ros.model.mass.bulk_data import BEGIN, Card, read_cards
 from rbt_ros.model.mass.coordinates import SYSTEMS, Grid, local_axes
 from rbt_ros.model.mass.mesh_file import length_factor
 from rbt_ros.model.mass.properties import MassProperties, Moments, combine, mass_properties, simplex_moments
@@ -21,17 +22,13 @@ CORNERS = {"CTRIA3": 3, "CQUAD4": 4, "CTETRA": 4, "CPENTA": 6, "CHEXA": 8}
 PLATES = ("CTRIA3", "CQUAD4")
 MIDDLES = {"CTETRA": 10, "CPENTA": 15, "CHEXA": 20}  # nodes of those with one in the middle of each edge
 READ = (*CORNERS, *SYSTEMS, "GRID", "GRDSET", "PSHELL", "PSOLID", "MAT1", "CONM2", "PARAM")
-# cards that carry no mass: loads, supports, constraints, tables, requests; springs; properties of what is refused
-MASSLESS = frozenset(
-    """
-    SPC SPC1 SPCD SPCADD MPC MPCADD SUPORT SUPORT1 ASET ASET1 BSET BSET1 CSET CSET1 OMIT OMIT1 QSET QSET1 USET USET1
-    FORCE FORCE1 FORCE2 MOMENT MOMENT1 MOMENT2 LOAD DLOAD LSEQ GRAV ACCEL ACCEL1 RFORCE PLOAD PLOAD1 PLOAD2 PLOAD4 TEMP
-    TEMPD TEMPP1 TEMPRB DAREA DELAY DPHASE RLOAD1 RLOAD2 TLOAD1 TLOAD2 TABLED1 TABLED2 TABLED3 TABLED4 TABLEM1 TABDMP1
-    TABRND1 RANDPS EIGR EIGRL EIGB EIGC FREQ FREQ1 FREQ2 FREQ3 FREQ4 TSTEP TSTEPNL NLPARM NLPCI TIC
-    RBE1 RBE2 RBE3 RBAR RROD RSPLINE SPOINT EPOINT CELAS1 CELAS2 CELAS3 CELAS4 PELAS PELAST CDAMP1 CDAMP2 CDAMP3 CDAMP4
-    PDAMP CBUSH CBUSH1D PBUSH PBUSH1D PBUSHT CVISC PVISC CGAP PGAP PLOTEL SET1 SET3 BCONP BSURF BCTABLE DMIG MDLPRM
-    PBAR PBARL PBEAM PBEAML PROD PTUBE PSHEAR BAROR BEAMOR DESVAR DVPREL1 DRESP1 DCONSTR DOPTPRM
-    """.split()
+# cards that carry no mass, by the beginning of their names: properties and materials (what is made of them may),
+# loads, supports, constraints, tables, solution control, aerodynamics, contact, optimisation, springs and dampers
+MASSLESS = re.compile(
+    r"(P|MAT|SPC|MPC|SUPORT|[ABCOQRSU]SET|OMIT|FORCE|MOMENT|LOAD|DLOAD|LSEQ|GRAV|ACCEL|RFORCE|TEMP|DAREA|DELAY|DPHASE|"
+    r"RLOAD|TLOAD|DEFORM|TAB|RAND|EIG|FREQ|TSTEP|NLPARM|NLPCI|NLSTEP|TIC|RBE|RBAR|RROD|RSPLINE|RTRPLT|SPOINT|EPOINT|"
+    r"CELAS|CDAMP|CBUSH|CVISC|CGAP|CFAST|AE|CAERO|SPLINE|MKAERO|FLUTTER|FLFACT|TRIM|GUST|DIVERG|SET[123]|BC|BSURF|"
+    r"DV|DCON|DRESP|DESVAR|DOPTPRM|DEQATN|DLINK|DSCREEN|BAROR|BEAMOR|MDLPRM|ECHO).*"
 )
 
 
@@ -60,7 +57,7 @@ def nastran(
     path = Path(file)
     metre = length_factor(length_unit, path.name)
     kilogram = _mass_factor(mass_unit, path.name)
-    skip = {word.upper() for word in ignore} | MASSLESS
+    skip = {word.upper() for word in ignore}
     deck = _Deck([card for card in read_cards(path) if card.name not in skip])
     parts = [*deck.elements(lumped), *deck.point_masses()]
     if not any(part.mass > 0 for part in parts):
@@ -77,10 +74,16 @@ class _Deck:
         self.by_name: dict[str, list[Card]] = {name: [] for name in READ}
         for card in cards:
             if card.name not in self.by_name:
+                if MASSLESS.fullmatch(card.name):
+                    continue
+                if BEGIN.fullmatch(card.name):
+                    raise card.line.error("a second BEGIN: superelements are not read; write the model as one.")
                 raise card.error(
                     f"a {card.name} is not read, and it may carry mass; take it out, or leave it out of the sum: "
                     f"ignore=['{card.name}'] (--ignore {card.name})."
                 )
+            if card.problem:
+                raise ModelError(card.problem)
             self.by_name[card.name].append(card)
         systems: dict[int, tuple[Card, int]] = {}
         for name in SYSTEMS:
@@ -202,7 +205,8 @@ class _Deck:
     def _section(self, card: Card, name: str) -> Card:
         number = card.integer(2, "PID", card.integer(1, "EID"))
         if number not in self.sections[name]:
-            raise card.error(f"it names property {number}, and there is no {name} {number}.")
+            hint = " (laminates, PCOMP, are not read)" if name == "PSHELL" else ""
+            raise card.error(f"it names property {number}, and there is no {name} {number}{hint}.")
         return self.sections[name][number]
 
     def _density(self, section: Card, material: str, user: Card, may_lack: bool = False) -> float:
@@ -211,7 +215,7 @@ class _Deck:
             return 0.0
         number = int(material) if material.isdecimal() else None
         if number not in self.materials:
-            what = f"there is no MAT1 {material}" if material else "none is named"
+            what = f"there is no MAT1 {material} (others are not read)" if material else "none is named"
             raise user.error(f"its {section.name} {section.text(1)} has no material: {what}.")
         density = self.materials[number].real(5, "RHO", 0.0)
         if density < 0:
