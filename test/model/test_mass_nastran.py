@@ -167,6 +167,42 @@ def test_what_has_no_density_or_nodes_in_the_middle_is_told(tmp_path):
         deck(tmp_path, CUBE + "CTETRA,1,1,1,2,3,7,9,10\n,11,12,13,14\n")
 
 
+def test_files_are_looked_for_beside_the_one_that_names_them_and_beside_the_deck(tmp_path):
+    (tmp_path / "parts" / "more").mkdir(parents=True)
+    (tmp_path / "parts" / "block.inc").write_text(
+        "INCLUDE more/hexa.inc\nINCLUDE 'parts/point.inc'\n", encoding="ascii"
+    )
+    (tmp_path / "parts" / "more" / "hexa.inc").write_text(CUBE + HEXA, encoding="ascii")
+    (tmp_path / "parts" / "point.inc").write_text("CONM2,5,1,,10.\n", encoding="ascii")
+    dmap = "INCLUDE 'dmap that is not ours'\nSOL 101\nCEND\nBEGIN BULK\n"
+    made = deck(tmp_path, dmap + "INCLUDE parts/block.inc\nENDDATA\nINCLUDE nothing\n")
+    assert_alike(made, BLOCK + rbt.mass.point(10.0), 16 * EPS)
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        "MAT9,7,,,,,,,,,,,,,,,1",  # more fields than a line has
+        "FREQ1,1,1.,2.,3,,,,,KF\n+G,4.",  # a mark that is not the one before
+        "PCOMP,9,,,,,,,,\n,1,.1,0.",
+        "CAERO1,1,1",
+        "RBE2,5,1,123456,2,3",
+    ],
+)
+def test_cards_of_no_mass_are_passed_over_whatever_they_say(card, tmp_path):
+    assert_alike(deck(tmp_path, CUBE + HEXA + card + "\n"), BLOCK, 16 * EPS)
+
+
+def test_marks_match_but_for_their_first_character_and_case(tmp_path):
+    """As in NASTRAN: KHex before +HEX."""
+    made = deck(
+        tmp_path,
+        CUBE + "CHEXA          1       1       1       2       3       4       5       6KHex\n"
+        "+HEX           7       8\n",
+    )
+    assert_alike(made, BLOCK, 16 * EPS)
+
+
 def changed(old, new, elements=HEXA):
     """The block's deck with a piece replaced; the piece must be there."""
     text = CUBE + elements
@@ -209,6 +245,11 @@ QUAD = "CQUAD4,1,2,1,2,3,4\n"
             r"CORD2R 4: its three points lie on one",
         ),
         (changed("GRID,2,", "GRID,1,"), r"deck.bdf:2: GRID 1: the number is taken already, by GRID in line 1"),
+        (
+            changed("PSHELL,2,1,.25", "PCOMP,2", QUAD),
+            r"CQUAD4 1: .* there is no PSHELL 2 \(laminates, PCOMP, are not read\)",
+        ),
+        (changed("MAT1", "MAT9"), r"PSOLID 1 has no material: there is no MAT1 1 \(others are not read\)"),
         (changed(HEXA, ""), r"deck.bdf: there is nothing with mass in it"),
         (changed("1.,2.,3.", "1.,2.,x"), r"GRID 7: X3 \(data field 5\) is 'x', and must be a number"),
         (changed("1.,2.,3.", "1.,2.,1.+999"), r"GRID 7: X3 \(data field 5\) is '1.\+999', which is too large"),
