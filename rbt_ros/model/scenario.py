@@ -13,6 +13,7 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.scenario_mass import mass_from_file
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.torque_free import ONE_BODY, no_inputs, obstacle
@@ -192,7 +193,7 @@ def _tree(item: Item, path: Path) -> Robot:
         raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
     builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
-        _add_body(builder, body, spec)
+        _add_body(builder, body, spec, path.parent)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
@@ -207,7 +208,7 @@ def _urdf_file(name: str, folder: Path) -> Path:
     return Path(name)
 
 
-def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
+def _add_body(builder: RobotBuilder, name: str, spec: Item, folder: Path) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
@@ -218,9 +219,12 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
-    com = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
-    mass, inertia = spec["mass"].number("mass"), _inertia(spec["inertia"])
-    placed(spec, builder.body, name, mass=mass, inertia=inertia, com=com, shapes=shapes)
+    if isinstance(spec["mass"].value, dict):
+        given = mass_from_file(spec, folder)
+    else:
+        given = {"mass": spec["mass"].number("mass"), "inertia": _inertia(spec["inertia"])}
+        given["com"] = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
+    placed(spec, builder.body, name, shapes=shapes, **given)
 
 
 def _lengths(item: Item) -> tuple[float, ...]:
