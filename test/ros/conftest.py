@@ -161,7 +161,12 @@ class Peer:
 
     def set_parameter(self, name: str, value, node: str = "/rbt_simulator"):
         """The SetParametersResult of one parameter."""
-        kinds = {bool: (1, "bool_value"), float: (3, "double_value"), str: (4, "string_value")}
+        kinds = {
+            bool: (1, "bool_value"),
+            int: (2, "integer_value"),
+            float: (3, "double_value"),
+            str: (4, "string_value"),
+        }
         kind, field = kinds[type(value)]
         parameter = Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
         request = SetParameters.Request(parameters=[parameter])
