@@ -155,7 +155,7 @@ class Targets:
     # settings
 
     def checked(self, command: HingeSettings) -> dict[str, Law]:
-        """The laws after these settings; ModelError when one is refused."""
+        """The laws after these settings; ModelError or MessageError when one is refused."""
         laws = dict(self.laws)
         for setting in command.settings:
             if setting.joint not in laws:

@@ -6,7 +6,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from rbt_ros.errors import ModelError, ScenarioError
+from rbt_ros.errors import RbtError, ScenarioError
 from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, Law, settable
 from rbt_ros.model.hinge_targets import Targets
 from rbt_ros.model.robot import Robot
@@ -26,7 +26,7 @@ class HingeParameters:
         self.start = hinge_settings({name: x for name, x in given.items() if x not in (0.0, "effort")}, robot)
         try:
             self._targets.laws = self._targets.checked(self.start)
-        except ModelError as err:
+        except RbtError as err:
             raise ScenarioError(f"parameter {err}") from err
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._act)
@@ -44,7 +44,7 @@ class HingeParameters:
     def _judge(self, changes: list[Parameter]) -> SetParametersResult:
         try:
             self._targets.checked(self._settings(changes))
-        except ModelError as err:
+        except RbtError as err:
             return SetParametersResult(successful=False, reason=str(err))
         return SetParametersResult(successful=True)
 

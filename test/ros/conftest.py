@@ -159,8 +159,9 @@ class Peer:
         self.node.destroy_client(client)
         return future.result()
 
-    def set_parameter(self, name: str, value, node: str = "/rbt_simulator"):
-        """The SetParametersResult of one parameter."""
+    @staticmethod
+    def parameter(name: str, value) -> Parameter:
+        """One parameter as a message."""
         kinds = {
             bool: (1, "bool_value"),
             int: (2, "integer_value"),
@@ -168,8 +169,11 @@ class Peer:
             str: (4, "string_value"),
         }
         kind, field = kinds[type(value)]
-        parameter = Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
-        request = SetParameters.Request(parameters=[parameter])
+        return Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
+
+    def set_parameter(self, name: str, value, node: str = "/rbt_simulator"):
+        """The SetParametersResult of one parameter."""
+        request = SetParameters.Request(parameters=[self.parameter(name, value)])
         return self.call(SetParameters, f"{node}/set_parameters", request).results[0]
 
     def diagnostics(self) -> "Diagnostics":

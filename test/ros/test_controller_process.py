@@ -1,4 +1,4 @@
-"""One controller, three places: its process in lockstep gives the bits of the run in-process; in real time it steers."""
+"""One controller, three places: in lockstep its process gives the bits of in-process; in real time it steers."""
 
 import signal
 import sys
@@ -37,7 +37,6 @@ def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name):
     controller = ros.run(sys.executable, FOLDER / f"{name}.py")
     peer = ros.peer()
     joints, odom = peer.listen(JointState, "joint_states"), peer.listen(Odometry, "odom")
-    floats = bool(rbt.load(scenario).robot.free_bodies)
     seen = odom if rbt.load(scenario).robot.free_bodies else joints
     peer.until(lambda: seen and stamp_of(seen[-1]) > CLOCK_START + 300 * H, "300 steps in lockstep", child)
     assert controller.running and child.running
