@@ -83,6 +83,7 @@ class Loop:
         self._late, self._latency = Record(), Record()
         self._published_ns = np.zeros(STAMPS_KEPT, dtype=np.int64)
         self._barrier, self._repeat_at = Barrier(), 0
+        self._last_logged = -1  # [ns]
         self._passed = -1  # the step whose barrier is behind us
         self._inbox: deque[Posted] = deque()
         self._requests: deque[Callable[[Simulation], Any]] = deque()
@@ -385,8 +386,15 @@ class Loop:
             self.counters.reject(str(err))
             self._on_fault(str(err))
             return False
-        self._on_latched(latched, self.stamp_ns())
+        self._on_latched(latched, self.log_stamp_ns())
         return True
+
+    def log_stamp_ns(self) -> int:
+        """A stamp for the command log: that of the tick, and one ns more for each entry before in this tick, so that
+        the order in which they act can be told across topics."""
+        stamp = self.stamp_ns()
+        self._last_logged = stamp if stamp > self._last_logged else self._last_logged + 1
+        return self._last_logged
 
     def _measure_latency(self, posted: Posted) -> None:
         behind, off = divmod(self.stamp_ns() - posted.stamp_ns, self.sim.h_ns)

@@ -40,6 +40,7 @@ NAME = "rbt_simulator"
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "latched": QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
 }
@@ -67,7 +68,7 @@ class SimulatorNode(Node):
             self.clock_guard.search()
         self._incompatible, self._last_incompatible = 0, ""
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
-        self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._publisher)
+        self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         every_tick, outputs = self._make_outputs()
         self.loop = Loop(
             self.sim,
@@ -127,7 +128,7 @@ class SimulatorNode(Node):
         if "stabilise" in names:
             self._set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
         if logged := {name: self._value(name) for name in names & {"stabilise", "wrench_at"}}:
-            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.stamp_ns()))
+            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.log_stamp_ns()))
 
     def _set_stabilise(self, how: Stabilise) -> None:
         spare = Simulation.of(self.scenario)
@@ -140,7 +141,7 @@ class SimulatorNode(Node):
 
     # out
 
-    def _publisher(self, topic: str, kind: str, qos: str = "stream") -> Callable[[topics.Fields], None]:
+    def _publisher(self, topic: str, kind: str, qos: str) -> Callable[[topics.Fields], None]:
         """A function that publishes fields on `topic`, reusing one message."""
         message = message_class(kind)()
         publisher = self.create_publisher(
@@ -153,6 +154,9 @@ class SimulatorNode(Node):
             ),
         )
         return lambda fields: publisher.publish(fill(message, fields))
+
+    def _log_publisher(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
+        return self._publisher(topic, kind, "log")
 
     def _make_outputs(self) -> tuple[Callable[[int], None], list[Output]]:
         """What is published every tick, and what on dividers; latched topics are published here and now."""
