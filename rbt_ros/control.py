@@ -82,17 +82,17 @@ def observation(controller: Controller, robot: Robot, sample: Sample) -> Observa
     """What the controller sees of a sample: the fields of the messages that would be sent."""
     joints: dict[str, JointSeen] = {}
     if controller.joints:
-        joints = joints_seen(topics.joint_state_fields(robot, sample, sample.t_ns))
+        fields = topics.joint_state_fields(robot, sample, sample.t_ns)
+        joints = joints_seen(fields["name"], fields["position"], fields["velocity"])
     bodies = {}
     for name in controller.bodies:
         bodies[name] = body_seen(topics.odometry_fields(robot, "", robot.body_index(name), sample, sample.t_ns))
     return Observation(sample.t_ns, joints, bodies)
 
 
-def joints_seen(fields: dict[str, Any]) -> dict[str, JointSeen]:
-    """From the fields of a JointState."""
-    rows = zip(fields["name"], fields["position"], fields["velocity"], strict=True)
-    return {name: JointSeen(position, velocity) for name, position, velocity in rows}
+def joints_seen(names: Sequence[str], positions: Sequence[float], velocities: Sequence[float]) -> dict[str, JointSeen]:
+    """From the arrays of a JointState."""
+    return dict(zip(names, map(JointSeen, positions, velocities), strict=True))
 
 
 def body_seen(fields: dict[str, Any]) -> BodySeen:

@@ -41,7 +41,7 @@ class ControllerNode(Node):
                 self.create_subscription(Odometry, topic, functools.partial(self._on_body, body), DEPTH)
 
     def _on_joints(self, message: JointState) -> None:
-        self._see(JOINTS, stamp_of(message), joints_seen(fields_of(message)))
+        self._see(JOINTS, stamp_of(message), joints_seen(message.name, message.position, message.velocity))
 
     def _on_body(self, body: str, message: Odometry) -> None:
         if message.child_frame_id == self._prefix + body:

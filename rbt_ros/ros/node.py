@@ -34,6 +34,7 @@ from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
 from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.writers import writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
@@ -143,9 +144,13 @@ class SimulatorNode(Node):
 
     def _publisher(self, topic: str, kind: str, qos: str) -> Callable[[topics.Fields], None]:
         """A function that publishes fields on `topic`, reusing one message."""
-        message = message_class(kind)()
+        message, send = message_class(kind)(), self._sender(topic, kind, qos)
+        return lambda fields: send(fill(message, fields))
+
+    def _sender(self, topic: str, kind: str, qos: str) -> Callable[[Any], None]:
+        """A function that publishes messages on `topic`."""
         publisher = self.create_publisher(
-            type(message),
+            message_class(kind),
             topic,
             QOS[qos],
             qos_overriding_options=QoSOverridingOptions.with_default_policies() if topic[0] != "~" else None,
@@ -153,7 +158,7 @@ class SimulatorNode(Node):
                 incompatible_qos=lambda event: self._on_incompatible_qos(f"publisher of {topic}")
             ),
         )
-        return lambda fields: publisher.publish(fill(message, fields))
+        return publisher.publish
 
     def _log_publisher(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
         return self._publisher(topic, kind, "log")
@@ -168,14 +173,14 @@ class SimulatorNode(Node):
             rate = self._value(f"outputs.{topic.key}") if topic.key else 0.0
             if topic.key and rate == 0.0:
                 continue
-            publish = self._publisher(topic.name, topic.type, topic.qos)
+            send, write = self._sender(topic.name, topic.type, topic.qos), writer(topic, self.robot, self._prefix)
             if topic.qos == "latched":
-                publish(topic.fields(first, stamp))
+                send(write(first, stamp))
             elif topic.qos == "clock":
-                every_tick = functools.partial(_publish_stamp, publish, topic.fields)
+                every_tick = functools.partial(_publish_stamp, send, write)
             else:
                 divider = max(1, round(SECOND_NS / (rate * self.sim.h_ns)))
-                outputs.append(Output(divider, functools.partial(_publish_sample, publish, topic.fields)))
+                outputs.append(Output(divider, functools.partial(_publish_sample, send, write)))
         return every_tick, outputs
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
@@ -213,12 +218,12 @@ def _nothing(stamp: int) -> None:
     """Where no clock is published."""
 
 
-def _publish_stamp(publish, fields, stamp: int) -> None:
-    publish(fields(None, stamp))
+def _publish_stamp(send, write, stamp: int) -> None:
+    send(write(None, stamp))
 
 
-def _publish_sample(publish, fields, sample: Sample, stamp: int) -> None:
-    publish(fields(sample, stamp))
+def _publish_sample(send, write, sample: Sample, stamp: int) -> None:
+    send(write(sample, stamp))
 
 
 def spin(
