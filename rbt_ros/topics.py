@@ -13,36 +13,16 @@ import numpy as np
 from rbt_ros.core.relative import relative_poses
 from rbt_ros.core.types import JointKind, Q, V
 from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
+from rbt_ros.fields import Fields as Fields
+from rbt_ros.fields import Quaternion as Quaternion
+from rbt_ros.fields import Time as Time
+from rbt_ros.fields import Vector3 as Vector3
+from rbt_ros.fields import header, time_of
+from rbt_ros.markers import Markers
 from rbt_ros.model.attitude import IDENTITY
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
 from rbt_ros.model.urdf import urdf_text
 from rbt_ros.results import Sample, turn_all
-
-Fields = dict[str, Any]
-
-
-class Time(NamedTuple):
-    """builtin_interfaces/Time."""
-
-    sec: int
-    nanosec: int
-
-
-class Vector3(NamedTuple):
-    """geometry_msgs/Vector3 and Point."""
-
-    x: float
-    y: float
-    z: float
-
-
-class Quaternion(NamedTuple):
-    """geometry_msgs/Quaternion, in our order: fields are set by name."""
-
-    w: float
-    x: float
-    y: float
-    z: float
 
 
 class Topic(NamedTuple):
@@ -51,7 +31,7 @@ class Topic(NamedTuple):
     key: str  # its name in the scenario's `outputs`; "" where it has no rate (every step, or latched)
     name: str
     type: str
-    qos: str  # "clock" | "stream" | "latched"
+    qos: str  # "clock" | "stream" | "latched" | "lazy": a stream that is made only when somebody listens
     fields: Callable[[Sample, int], Fields]  # (sample, stamp [ns]) -> message fields
 
 
@@ -92,18 +72,10 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
             lambda sample, stamp: joint_state_fields(robot, sample, stamp),
         ),
         *odometry,
+        *several_freedoms(robot, prefix),
+        Topic("markers", "markers", "visualization_msgs/msg/MarkerArray", "lazy", Markers(robot, prefix)),
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
     )
-
-
-def time_of(ns: int) -> Time:
-    """A stamp."""
-    return Time(*divmod(ns, 1_000_000_000))
-
-
-def header(stamp: int, frame: str = "") -> Fields:
-    """std_msgs/Header."""
-    return {"stamp": time_of(stamp), "frame_id": frame}
 
 
 def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
@@ -164,6 +136,39 @@ def joint_state_fields(robot: Robot, sample: Sample, stamp: int) -> Fields:
         position += sample.q[q : q + count].tolist()
         velocity += sample.v[v : v + count].tolist()
     return {"header": header(stamp), "name": list(robot.joint_names), "position": position, "velocity": velocity}
+
+
+def several_freedoms(robot: Robot, prefix: str) -> list[Topic]:
+    """multi_dof_joint_states, where a hinge is spherical or free."""
+    if not any(hinge.kind in (JointKind.SPHERICAL, JointKind.FREE) for hinge in robot.hinges):
+        return []
+
+    def fields(sample: Sample, stamp: int) -> Fields:
+        return multi_dof_fields(robot, prefix, sample, stamp)
+
+    name = "multi_dof_joint_states"
+    return [Topic(name, name, "sensor_msgs/msg/MultiDOFJointState", "lazy", fields)]
+
+
+def multi_dof_fields(robot: Robot, prefix: str, sample: Sample, stamp: int) -> Fields:
+    """sensor_msgs/MultiDOFJointState of spherical and free hinges: the child in the hinge's frame on the parent (of a
+    free one: in the world), the twist in the child's axes."""
+    names, transforms, twists = [], [], []
+    for i, hinge in enumerate(robot.hinges):
+        if hinge.kind == JointKind.FREE:
+            fields = odometry_fields(robot, prefix, i, sample, stamp)
+            pose, twist = fields["pose"]["pose"], fields["twist"]["twist"]
+            p, q, v, w = pose["position"], pose["orientation"], twist["linear"], twist["angular"]
+        elif hinge.kind == JointKind.SPHERICAL:
+            at_q, at_v = robot.model.tree[i, [Q, V]]
+            p, q = Vector3(0.0, 0.0, 0.0), Quaternion(*sample.q[at_q : at_q + 4].tolist())
+            v, w = Vector3(0.0, 0.0, 0.0), Vector3(*sample.v[at_v : at_v + 3].tolist())
+        else:
+            continue
+        names.append(hinge.name)
+        transforms.append({"translation": p, "rotation": q})
+        twists.append({"linear": v, "angular": w})
+    return {"header": header(stamp, prefix + WORLD), "joint_names": names, "transforms": transforms, "twist": twists}
 
 
 def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: int) -> Fields:

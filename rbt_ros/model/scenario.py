@@ -30,7 +30,13 @@ KEYS = (
 MODES = ("realtime", "lockstep", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
-OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0}  # [Hz] defaults
+OUTPUT_RATES = {  # [Hz] defaults
+    "tf": 100.0,
+    "joint_states": 1000.0,
+    "odom": 100.0,
+    "multi_dof_joint_states": 100.0,
+    "markers": 30.0,
+}
 
 
 @dataclass(frozen=True, eq=False)

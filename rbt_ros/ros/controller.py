@@ -7,8 +7,9 @@ from typing import Any
 
 import rclpy
 from nav_msgs.msg import Odometry
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from rbt_ros import topics
@@ -18,6 +19,7 @@ from rbt_ros.model.inputs import Wrench
 from rbt_ros.ros.command_log import frame_of
 from rbt_ros.ros.convert import fields_of, fill, message_class, stamp_of
 from rbt_ros.ros.convert_hinges import hinge_command_fields
+from rbt_ros.ros.stop import StopRequest
 
 JOINTS = ""  # stands for joint_states among the bodies
 DEPTH = 10
@@ -78,12 +80,12 @@ class ControllerNode(Node):
 
 def spin(controller: Controller, clock_start_ns: int = CLOCK_START_NS) -> None:
     """Run `controller` until SIGINT or SIGTERM."""
-    rclpy.init(args=sys.argv)
+    stop = StopRequest()
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     node = ControllerNode(controller, clock_start_ns)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # the ordinary end
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not stop.requested:
+        executor.spin_once(timeout_sec=0.1)
+    node.destroy_node()
+    rclpy.try_shutdown()

@@ -2,11 +2,9 @@
 
 import functools
 import gc
-import signal
 import sys
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import rclpy
@@ -34,6 +32,7 @@ from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
 from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.stop import StopRequest
 from rbt_ros.ros.writers import writer
 from rbt_ros.sim import Simulation
 
@@ -41,6 +40,7 @@ NAME = "rbt_simulator"
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "latched": QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
@@ -180,7 +180,8 @@ class SimulatorNode(Node):
                 every_tick = functools.partial(_publish_stamp, send, write)
             else:
                 divider = max(1, round(SECOND_NS / (rate * self.sim.h_ns)))
-                outputs.append(Output(divider, functools.partial(_publish_sample, send, write)))
+                publish = _publish_if_wanted if topic.qos == "lazy" else _publish_sample
+                outputs.append(Output(divider, functools.partial(publish, send, write)))
         return every_tick, outputs
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
@@ -226,6 +227,11 @@ def _publish_sample(send, write, sample: Sample, stamp: int) -> None:
     send(write(sample, stamp))
 
 
+def _publish_if_wanted(send, write, sample: Sample, stamp: int) -> None:
+    if send.__self__.get_subscription_count():  # of the publisher whose method it is
+        send(write(sample, stamp))
+
+
 def spin(
     scenario: Scenario | None = None,
     args: list[str] | None = None,
@@ -236,7 +242,7 @@ def spin(
 
     watch: called twice a second, for a line of status.
     """
-    stop = _StopRequest()
+    stop = StopRequest()
     try:
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     except (RCLError, UnknownROSArgsError) as err:
@@ -275,15 +281,3 @@ def _spin_until(stop, node, executor, duration, watch) -> None:
                 watch(node)
             node.clock_guard.look()
         executor.spin_once(timeout_sec=min(0.1, end - now))
-
-
-class _StopRequest:
-    """SIGINT and SIGTERM end the node after the step under way, with exit code 0."""
-
-    def __init__(self) -> None:
-        self.requested = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True

@@ -40,6 +40,8 @@ def test_every_topic_has_its_type_and_quality_of_service(node, peer):
         "/robot_description": ("std_msgs/msg/String", True),
         "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", False),
         "/rbt_simulator/latched/wrench/cubesat": ("geometry_msgs/msg/WrenchStamped", False),
+        "/multi_dof_joint_states": ("sensor_msgs/msg/MultiDOFJointState", False),
+        "/markers": ("visualization_msgs/msg/MarkerArray", False),
         "/rbt_simulator/latched/parameters": ("rcl_interfaces/msg/ParameterEvent", False),
     }
     seen = peer.until(lambda: published(peer, len(expected)), "all topics", node)

@@ -13,7 +13,9 @@ from rbt_ros.ros.writers import writer
 @pytest.mark.parametrize("name", ["cubesat", "five_body", "random"])
 def test_every_topic_is_written_as_the_table_says(name):
     """Twice, moved in between: nothing of the first message stays in the second."""
-    sim = rbt.Simulation(random_robot(np.random.default_rng(3), 12)) if name == "random" else rbt.load(name).simulation()
+    sim = (
+        rbt.Simulation(random_robot(np.random.default_rng(3), 12)) if name == "random" else rbt.load(name).simulation()
+    )
     table = [topic for topic in topics.published(sim.robot, "a/") if topic.type.count("msg")]
     writers = [writer(topic, sim.robot, "a/") for topic in table]
     for stamp in (1_500_000_007, 2_000_000_000):
