@@ -1,0 +1,53 @@
+"""Runs that keep their states, and derivatives at many states: each one compiled call.
+
+Routines of their own, on top of the engine's: they are compiled when a run is first recorded, not for a first step.
+"""
+
+from functools import partial
+
+from rbt_ros.core.dynamics import derivative
+from rbt_ros.core.integrate import copy, run_arrays
+from rbt_ros.core.jit import routine
+from rbt_ros.core.types import OK, Input, Model
+from rbt_ros.core.vec import put3, row3
+from rbt_ros.core.work import Work
+
+
+@routine
+def record_arrays(
+    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, every, states
+):
+    """(code, tick, body): row k of states becomes y after (k + 1) `every` ticks of h_ns [ns]; y in place.
+
+    On a failure in tick `tick` the rows from tick // every on are not written, and y is the last good state.
+    """
+    for k in range(states.shape[0]):
+        t = t_ns + k * every * h_ns
+        code, tick, failed = run_arrays(
+            tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t, every
+        )
+        if code != OK:
+            return code, k * every + tick, failed
+        copy(y, states[k])
+    return OK, states.shape[0] * every, -1
+
+
+def recorder(model, y, input, h_ns, method, work):
+    """`record_arrays` with only (t_ns, every, states) left to be given."""
+    return partial(record_arrays, *model, y, *input, *work, h_ns, method)
+
+
+@routine
+def fill_derivatives(
+    tree, body, freedom, world, tau, load, signal, data, rows, axes, stage, column, vectors, states, rates
+):
+    """Row k of rates becomes [q̇, v̇] at row k of states, with row k of vectors as what the loads exert.
+
+    vectors: (n, 3 m), three numbers for each of the m rows of `load`, to stand at its column `column` (LOAD_FORCE or
+    LOAD_MOMENT).
+    """
+    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
+    for k in range(states.shape[0]):
+        for i in range(load.shape[0]):
+            put3(load, i, column[i], row3(vectors, k, 3 * i))
+        derivative(model, states[k], input, 0, 0.0, work, rates[k])

@@ -1,0 +1,90 @@
+"""Gimbal lock of Euler angles: said with time and angle, and then stopped at, switched away from, or run through."""
+
+import math
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from rbt_ros.errors import ScenarioError
+from rbt_ros.model.attitude import SEQUENCES
+from rbt_ros.toolbox.formalisms import EulerAngles
+
+NEAR = 0.05  # sine of the angle to gimbal lock below which it is near: 2.9 deg
+FAR = 0.3  # and above which a run comes back to its own sequence: 17 deg
+ACTIONS = ("stop", "switch", "continue")
+
+
+class GimbalLock(NamedTuple):
+    """Where a run came near gimbal lock."""
+
+    t: float  # [s]
+    sequence: str
+    angle: float  # the middle angle [rad]
+    action: str  # what was done: "stop", "continue", or the sequence that was switched to
+
+
+class Guard:
+    """Watches a run in Euler angles."""
+
+    def __init__(self, sequence: str, action: str):
+        if action not in ACTIONS:
+            raise ScenarioError(f"on_singularity '{action}' is not one of {', '.join(ACTIONS)}.")
+        self.home, self.action = EulerAngles(sequence), action
+        self.locks: list[GimbalLock] = []
+        self._inside = False
+
+    def first(self, y13: np.ndarray, t: float) -> EulerAngles:
+        """The form in which a run starts."""
+        y = self.home.start(y13)
+        if abs(self.home.margin(y)) >= NEAR:
+            return self.home
+        if self.action == "stop":
+            raise ScenarioError(
+                f"the start is {_distance(self.home, y):.2g} deg from the gimbal lock of the Euler angles "
+                f'{self.home.sequence}; choose another sequence, or on_singularity="switch".'
+            )
+        self._inside = True
+        return self._meet(t, self.home, y, y13)
+
+    def after(self, t: float, form: EulerAngles, before: np.ndarray, y: np.ndarray) -> EulerAngles | None:
+        """The form in which to go on from y at t [s], one step after `before`; None: stop here."""
+        near = bool(abs(form.margin(y)) < NEAR or form.margin(before) * form.margin(y) < 0.0)
+        if form != self.home:
+            y13 = form.engine(y)
+            if abs(self.home.margin(self.home.start(y13))) > FAR:
+                return self.home
+            return self._far_from_lock(y13) if near else form
+        if not near or (self._inside and self.action == "continue"):
+            self._inside = near
+            return form
+        self._inside = True
+        found = self._meet(t, form, y, form.engine(y))
+        return None if self.action == "stop" else found
+
+    def _meet(self, t: float, form: EulerAngles, y: np.ndarray, y13: np.ndarray) -> EulerAngles:
+        """Say it; the form in which to go on."""
+        to = self._far_from_lock(y13) if self.action == "switch" else form
+        done = to.sequence if self.action == "switch" else self.action
+        self.locks.append(GimbalLock(t, form.sequence, float(y[1]), done))
+        words = {
+            "stop": "the run stops here",
+            "switch": f"it goes on in {to.sequence}",
+            "continue": "it goes on, and may lose its accuracy",
+        }
+        warnings.warn(
+            f"t = {t:.6g} s: the Euler angles {form.sequence} are {_distance(form, y):.2g} deg from gimbal lock, "
+            f"middle angle {math.degrees(y[1]):.6g} deg; {words[self.action]}.",
+            stacklevel=4,
+        )
+        return to
+
+    def _far_from_lock(self, y13: np.ndarray) -> EulerAngles:
+        """The sequence that is farthest from its gimbal lock."""
+        forms = [EulerAngles(sequence) for sequence in SEQUENCES]
+        return max(forms, key=lambda form: abs(form.margin(form.start(y13))))
+
+
+def _distance(form: EulerAngles, y: np.ndarray) -> float:
+    """The angle to gimbal lock [deg]."""
+    return math.degrees(math.asin(min(1.0, abs(float(form.margin(y))))))

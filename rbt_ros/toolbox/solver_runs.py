@@ -1,0 +1,6 @@
+def names():
+    return ()
+
+
+def run(*a):
+    raise NotImplementedError
