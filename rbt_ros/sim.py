@@ -18,7 +18,7 @@ from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.scenario import ADAPTIVE, INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
@@ -28,6 +28,7 @@ METHODS = {
     "rk4": integrate.RK4,
     "dop853": integrate.DOP853,
     "dop853_adaptive": integrate.DOP853,
+    "dormand_prince": integrate.DORMAND_PRINCE,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
 }
@@ -68,8 +69,8 @@ class Simulation:
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
         attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
-        included. rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own, so take
-        long ones.
+        included. rtol, atol: local error of dop853_adaptive and dormand_prince, atol + rtol |y|. They solve each step
+        on its own, so take long ones.
         """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
@@ -91,7 +92,7 @@ class Simulation:
         self._stepper = integrate.stepper
         if integrator in TORQUE_FREE:
             self._stepper = torque_free.Flight().stepper
-        elif integrator == "dop853_adaptive":
+        elif integrator in ADAPTIVE:
             self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
         self._model = robot.model._replace(world=_world(g, pull))
         self._y = neutral(robot)

@@ -19,7 +19,8 @@ from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
+ADAPTIVE = ("dop853_adaptive", "dormand_prince")  # under error control
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *TORQUE_FREE)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start"),
@@ -41,7 +42,7 @@ class Scenario:
     attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
-    rtol: float = 1e-10  # of dop853_adaptive
+    rtol: float = 1e-10  # of ADAPTIVE
     atol: float = 1e-12
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
