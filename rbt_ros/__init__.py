@@ -27,7 +27,7 @@ _FACE = {
     "RigidBody": "rbt_ros.toolbox.body",
     "Force": "rbt_ros.toolbox.forces",
     "Torque": "rbt_ros.toolbox.forces",
-    "Event": "rbt_ros.toolbox.result",
+    "Event": "rbt_ros.core.events",
     "VectorSum": "rbt_ros.toolbox.vector_sum",
     "LabResult": "rbt_ros.toolbox.result",
     "LabState": "rbt_ros.toolbox.state",

@@ -7,7 +7,7 @@ import numpy as np
 
 from rbt_ros.core import adaptive as core_adaptive
 from rbt_ros.core import torque_free as core_torque_free
-from rbt_ros.core.integrate import stage_nodes, stepper
+from rbt_ros.core.integrate import DORMAND_PRINCE, stage_nodes, stepper
 from rbt_ros.core.record import recorder
 from rbt_ros.core.types import LOAD_COLUMNS, OK, Input
 from rbt_ros.core.work import workspace
@@ -20,13 +20,13 @@ from rbt_ros.toolbox.state import STATES
 from rbt_ros.toolbox.stretches import REPORTS, Progress, Steps, Stretch
 from rbt_ros.toolbox.track import Track
 
-COMPILED = ()  # solvers by MATLAB's names that `adaptive` has
-RTOL, ATOL = 1e-10, 1e-12  # of dop853_adaptive
+METHOD = {**METHODS, "ode45": DORMAND_PRINCE}
+ADAPTIVE = {"dop853_adaptive": (1e-10, 1e-12), "ode45": (1e-3, 1e-6)}  # with rtol and atol unless said otherwise
 
 
 def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Progress | None) -> Track:
-    """semi_implicit, rk4, dop853: one compiled call, or a hundred where progress is reported."""
-    method = METHODS[solver]
+    """semi_implicit, rk4, dop853, ode45 with a step: one compiled call, or a hundred where progress is reported."""
+    method = METHOD[solver]
     input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, stage_nodes(method), steps.number))
     if plant.held:
         return _held(plant, y13, steps, solver, input, progress)
@@ -46,21 +46,23 @@ def torque_free(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progre
     if plant.loads:
         raise ScenarioError(f"solver '{solver}' moves a body without force and torque; use dop853 for inputs.")
     y, nothing = y13.copy(), Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
-    go_on = core_torque_free.Flight().stepper(plant.model, y, nothing, steps.h_ns, METHODS[solver], None)
+    go_on = core_torque_free.Flight().stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], None)
     states = _one_by_one(plant, y, steps, go_on, progress, lambda t, y: None)
     return _track(plant, solver, steps.times, states)
 
 
 def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: str, options: dict[str, float]) -> Track:
-    """dop853_adaptive, with its dense output."""
+    """dop853_adaptive and ode45, with their dense output; max_step: a tenth of the span unless said otherwise."""
+    (rtol, atol), length = ADAPTIVE[solver], span[1] - span[0]
     found = core_adaptive.solve(
         plant.model,
         y13,
         engine_input(plant.loads, span[0], None),
-        round((span[1] - span[0]) * 1e9),
-        rtol=options.get("rtol", RTOL),
-        atol=options.get("atol", ATOL),
-        h_max=options.get("max_step", np.inf),
+        round(length * 1e9),
+        rtol=options.get("rtol", rtol),
+        atol=options.get("atol", atol),
+        h_max=options.get("max_step", length / 10),
+        method=METHOD[solver],
     )
     if found.code != OK:
         raise SolveError(f"t = {span[0] + found.t[-1]:.9g} s: {FAILURES[found.code].format(plant.body.name)}")
@@ -83,7 +85,7 @@ def _held(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, input: Input
         for row, column, value in zip(rows, columns, history[-1], strict=True):
             input.load[row, column : column + 3] = value
 
-    go_on = stepper(plant.model, y, input, steps.h_ns, METHODS[solver], workspace(plant.model))
+    go_on = stepper(plant.model, y, input, steps.h_ns, METHOD[solver], workspace(plant.model))
     states = _one_by_one(plant, y, steps, go_on, progress, ask)
     ask(steps.times[-1], y)
     return _track(plant, solver, steps.times, states, held=np.array(history))

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
+from rbt_ros.core.events import Event, zero
 from rbt_ros.errors import ScenarioError
-from rbt_ros.toolbox.result import Event, EventHit
+from rbt_ros.toolbox.result import EventHit
 from rbt_ros.toolbox.state import LabState
 from rbt_ros.toolbox.track import Track
 from rbt_ros.toolbox.vectors import arguments
@@ -34,17 +34,18 @@ def find_hits(track: Track, events: Sequence[Event]) -> list[EventHit]:
             raise ScenarioError(f"event {k}: the function at t = {track.t[bad[0]]:.9g} s is not finite.")
         rises, falls = (values[:-1] < 0) & (values[1:] >= 0), (values[:-1] > 0) & (values[1:] <= 0)
         wanted = rises & (event.direction >= 0) | falls & (event.direction <= 0)
-        hits += [_hit(track, k, event, int(i)) for i in np.flatnonzero(wanted)]
+        hits += [_hit(track, k, event, i, values[i : i + 2]) for i in np.flatnonzero(wanted).tolist()]
     hits.sort(key=lambda hit: hit.t)
     ends = [i for i, hit in enumerate(hits) if events[hit.event].terminal]
     return hits[: ends[0] + 1] if ends else hits
 
 
-def _hit(track: Track, k: int, event: Event, i: int) -> EventHit:
-    """The zero between knots i and i + 1."""
+def _hit(track: Track, k: int, event: Event, i: int, values: np.ndarray) -> EventHit:
+    """The zero between knots i and i + 1, where the function has opposite signs."""
+    start, length = float(track.t[i]), float(track.t[i + 1] - track.t[i])
 
-    def state(t: float) -> LabState:
-        return LabState.of(track.states(np.array([t]))[0])
+    def state(x: float) -> LabState:
+        return LabState.of(track.states(np.array([start + x * length]))[0])
 
-    t = float(brentq(lambda t: event.function(t, state(t)), track.t[i], track.t[i + 1], xtol=1e-14))
-    return EventHit(k, t, state(t))
+    x = zero(lambda x: float(event.function(start + x * length, state(x))), *values.tolist())
+    return EventHit(k, start + x * length, state(x))

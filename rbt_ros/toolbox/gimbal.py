@@ -12,6 +12,7 @@ from rbt_ros.toolbox.formalisms import EulerAngles
 
 NEAR = 0.05  # sine of the angle to gimbal lock below which it is near: 2.9 deg
 FAR = 0.3  # and above which a run comes back to its own sequence: 17 deg
+SLACK = 1e-9  # within which a zero of an event finder lies
 ACTIONS = ("stop", "switch", "continue")
 
 
@@ -44,29 +45,27 @@ class Guard:
                 f"the start is {_distance(self.home, y):.2g} deg from the gimbal lock of the Euler angles "
                 f'{self.home.sequence}; choose another sequence, or on_singularity="switch".'
             )
-        self._inside = True
-        return self._meet(t, self.home, y, y13)
+        return self.meet(t, self.home, y)
 
     def after(self, t: float, form: EulerAngles, before: np.ndarray, y: np.ndarray) -> EulerAngles | None:
         """The form in which to go on from y at t [s], one step after `before`; None: stop here."""
-        near = bool(abs(form.margin(y)) < NEAR or form.margin(before) * form.margin(y) < 0.0)
+        near = bool(abs(form.margin(y)) < NEAR + SLACK or form.margin(before) * form.margin(y) < 0.0)
         if form != self.home:
             y13 = form.engine(y)
-            if abs(self.home.margin(self.home.start(y13))) > FAR:
+            if abs(self.home.margin(self.home.start(y13))) > FAR - SLACK:
                 return self.home
             return self._far_from_lock(y13) if near else form
         if not near or (self._inside and self.action == "continue"):
             self._inside = near
             return form
-        self._inside = True
-        found = self._meet(t, form, y, form.engine(y))
-        return None if self.action == "stop" else found
+        on = self.meet(t, form, y)
+        return None if self.action == "stop" else on
 
-    def _meet(self, t: float, form: EulerAngles, y: np.ndarray, y13: np.ndarray) -> EulerAngles:
-        """Say it; the form in which to go on."""
-        to = self._far_from_lock(y13) if self.action == "switch" else form
-        done = to.sequence if self.action == "switch" else self.action
-        self.locks.append(GimbalLock(t, form.sequence, float(y[1]), done))
+    def meet(self, t: float, form: EulerAngles, y: np.ndarray) -> EulerAngles:
+        """Say that form is near its lock; the form in which to go on."""
+        self._inside = True
+        to = self._far_from_lock(form.engine(y)) if self.action == "switch" else form
+        self.locks.append(GimbalLock(t, form.sequence, float(y[1]), to.sequence if to != form else self.action))
         words = {
             "stop": "the run stops here",
             "switch": f"it goes on in {to.sequence}",

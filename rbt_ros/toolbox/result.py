@@ -1,6 +1,6 @@
 """LabResult: what `simulate` returns. Arrays over time in SI; what follows from states is computed when asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,14 +13,6 @@ from rbt_ros.toolbox.forces import totals
 from rbt_ros.toolbox.gimbal import GimbalLock
 from rbt_ros.toolbox.state import LabState, W, to_body, to_inertial
 from rbt_ros.toolbox.track import Track
-
-
-class Event(NamedTuple):
-    """A function of (t [s], state) whose zeros are sought. `direction`: +1 rising only, -1 falling only, 0 both."""
-
-    function: Callable[[float, LabState], float]
-    terminal: bool = False  # whether the run ends at its first zero
-    direction: int = 0
 
 
 class EventHit(NamedTuple):

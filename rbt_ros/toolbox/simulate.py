@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.integrate import DOP853, RK4
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence
 from rbt_ros.toolbox import engine_runs, solver_runs
 from rbt_ros.toolbox.body import RigidBody, start_state
 from rbt_ros.toolbox.events import checked_events, find_hits
-from rbt_ros.toolbox.forces import Load, loads
+from rbt_ros.toolbox.forces import loads
 from rbt_ros.toolbox.formalisms import Formalism, Matrices, MultiplierQuaternions, Quaternions
 from rbt_ros.toolbox.gimbal import Guard
 from rbt_ros.toolbox.plant import Plant
@@ -24,7 +23,7 @@ from rbt_ros.toolbox.vectors import OfState, OfTime
 
 FORMALISMS = ("quaternion", "euler", "matrix")
 NORMALISE = ("projection", "manifold", "multiplier", None)
-PLAIN = {"rk4": RK4, "dop853": DOP853}  # the fixed-step methods that take any formalism
+PLAIN = ("rk4", "dop853", "ode45")  # of fixed step, in any formalism, with any input
 FIXED = ("semi_implicit", "rk4", "dop853")
 TORQUE_FREE = ("exact", "splitting")
 OURS = (*FIXED, *TORQUE_FREE, "dop853_adaptive")
@@ -109,7 +108,7 @@ def simulate(
     given = dict(step=step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step)
     name = checked_sequence(sequence, "sequence")
     way = Way(
-        _known("solver", solver, (*OURS, *solver_runs.names())),
+        _known("solver", solver, _solvers()),
         _known("formalism", formalism, FORMALISMS),
         _normalise(normalise, formalism),
         Guard(name, on_singularity) if formalism == "euler" else None,
@@ -132,42 +131,44 @@ def _integrate(problem: Problem, way: Way) -> Track:
     """Choose the way: compiled where it can be, plain Python where formalism or inputs ask for it."""
     plant, y13, span = problem
     engine = way.formalism == "quaternion" and way.normalise == "projection"
-    asks_stages = any(isinstance(x.source, OfState) and x.source.per == "stage" for x in plant.loads)
-    if way.solver in FIXED:
-        steps = _steps(span, way.options)
-        if engine and not asks_stages:
-            return engine_runs.fixed(plant, y13, steps, way.solver, way.progress)
-        method = _plain_method(way)
-        form, guard = _form(way, y13, span[0])
-        stretches, held = plain_steps(plant, form, y13, steps, method, way.normalise, guard, way.progress)
-        return Track(plant, way.solver, stretches, held)
-    if way.solver in OURS:
-        if not engine:
-            raise ScenarioError(
-                f"solver '{way.solver}' integrates quaternions by projection; for formalism '{way.formalism}', "
-                f"normalise={way.normalise!r} use rk4, dop853 or ode45."
-            )
-        if way.solver in TORQUE_FREE:
-            return engine_runs.torque_free(plant, y13, _steps(span, way.options), way.solver, way.progress)
-        _refuse(
-            plant.loads, OfTime | OfState, f"solver '{way.solver}' takes constants and series; use ode45, or dop853"
-        )
-        return engine_runs.adaptive(plant, y13, span, way.solver, way.options)
+    if way.solver in TORQUE_FREE or way.solver in FIXED or "step" in way.options and way.solver in PLAIN:
+        return _by_steps(problem, way, engine)
     if plant.held:
         raise ScenarioError(
-            f"{plant.loads[plant.held[0]].name}: per='step' holds a function over fixed steps, which '{way.solver}' "
-            "does not take; use rk4 or dop853, or per='stage'."
+            f"{plant.loads[plant.held[0]].name}: per='step' holds a function over fixed steps; use rk4 or dop853, "
+            f"ode45 with step=, or per='stage', not '{way.solver}'."
         )
     if way.normalise == "manifold":
         raise ScenarioError(f"normalise='manifold' needs the steps of rk4 or dop853, not '{way.solver}'.")
-    if (
-        engine
-        and way.solver in engine_runs.COMPILED
-        and not any(isinstance(x.source, OfTime | OfState) for x in plant.loads)
-    ):
+    compiled = way.solver in engine_runs.ADAPTIVE and "first_step" not in way.options
+    if engine and compiled and not any(isinstance(x.source, OfTime | OfState) for x in plant.loads):
         return engine_runs.adaptive(plant, y13, span, way.solver, way.options)
+    if way.solver in OURS:
+        raise ScenarioError(
+            f"solver '{way.solver}' integrates quaternions by projection, under constant and sampled forces; use ode45."
+        )
     form, guard = _form(way, y13, span[0])
-    return solver_runs.run(plant, form, y13, span, way.solver, guard, way.options, way.progress)
+    return solver_runs.run(plant, form, y13, span, way.solver, way.normalise, guard, way.options, way.progress)
+
+
+def _by_steps(problem: Problem, way: Way, engine: bool) -> Track:
+    """Fixed steps: of the engine, or of its tableaux in plain Python."""
+    plant, y13, span = problem
+    steps = _steps(span, way.options)
+    asks_stages = any(isinstance(x.source, OfState) and x.source.per == "stage" for x in plant.loads)
+    if engine and way.solver in TORQUE_FREE:
+        return engine_runs.torque_free(plant, y13, steps, way.solver, way.progress)
+    if engine and not asks_stages:
+        return engine_runs.fixed(plant, y13, steps, way.solver, way.progress)
+    if way.solver not in PLAIN:
+        raise ScenarioError(
+            f"solver '{way.solver}' integrates quaternions by projection, without functions per='stage'; use "
+            f"{', '.join(PLAIN)} here."
+        )
+    form, guard = _form(way, y13, span[0])
+    method = engine_runs.METHOD[way.solver]
+    stretches, held = plain_steps(plant, form, y13, steps, method, way.normalise, guard, way.progress)
+    return Track(plant, way.solver, stretches, held)
 
 
 def _form(way: Way, y13: np.ndarray, t0: float) -> tuple[Formalism, Guard | None]:
@@ -179,16 +180,11 @@ def _form(way: Way, y13: np.ndarray, t0: float) -> tuple[Formalism, Guard | None
     return (MultiplierQuaternions() if way.normalise == "multiplier" else Quaternions()), None
 
 
-def _plain_method(way: Way) -> int:
-    if way.solver not in PLAIN:
-        raise ScenarioError(
-            f"solver '{way.solver}' integrates quaternions by projection, with inputs that are not per=\"stage\"; use "
-            f"{' or '.join(PLAIN)} here."
-        )
-    return PLAIN[way.solver]
-
-
 # ------------------------------------------------------------------------------------------------ what was given
+def _solvers() -> tuple[str, ...]:
+    return (*OURS, *(name for name in solver_runs.names() if name not in OURS))
+
+
 def _known(what: str, name: Any, known: Sequence[str]) -> str:
     if name not in known:
         raise ScenarioError(f"{what} '{name}' is not one of {', '.join(known)}.")
@@ -262,12 +258,6 @@ def _output_times(given: Any, span: tuple[float, float]) -> np.ndarray | None:
 def _until(end: float, times: np.ndarray) -> np.ndarray:
     """The times before the end, and the end."""
     return np.append(times[times < end], end)
-
-
-def _refuse(terms: Sequence[Load], kind: Any, text: str) -> None:
-    for load in terms:
-        if isinstance(load.source, kind):
-            raise ScenarioError(f"{load.name}: {text}.")
 
 
 def _progress(given: bool | Callable[[float], None]) -> Progress | None:

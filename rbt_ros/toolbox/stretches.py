@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
     form: Formalism
     t: np.ndarray  # (N,) [s]
     y: np.ndarray  # (N, ...) in the coordinates of the form
-    dense: Callable[[float], np.ndarray] | None = None  # the solver's own interpolant y(t)
+    dense: Callable[[float], Any] | None = None  # the solver's own interpolant y(t)
 
 
 class Steps(NamedTuple):

@@ -11,7 +11,7 @@ from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.state import Q
 from rbt_ros.toolbox.stretches import Stretch
 
-HERMITE_NODES = {"semi_implicit": 2, "rk4": 2, "splitting": 3, "dop853": 4, "exact": 4}  # half the order; others: 2
+HERMITE_NODES = {"semi_implicit": 2, "rk4": 2, "splitting": 3, "dop853": 4, "ode45": 3, "exact": 4}  # half the order
 
 
 class Track:
