@@ -1,5 +1,6 @@
 """Force and Torque on the body, and what the engine makes of them: rows of its loads, with signals or with vectors."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -135,9 +136,16 @@ def _signals(of: OfTime | Series, t0: float, grid: Grid | None) -> tuple[list[Si
 
 
 # ------------------------------------------------------------------------------------------- for any other solver
-def vectors(terms: Sequence[Load], time: float, state: LabState) -> np.ndarray:
-    """(3 m,) what each term is at a time [s] and state, in its own axes: for `core.record.fill_derivatives`."""
-    return np.concatenate([load.source.at(time, state) for load in terms]) if terms else np.zeros(0)
+def vectors(terms: Sequence[Load], time: float, state: LabState, step: tuple[float, float] | None) -> np.ndarray:
+    """(3 m,) what each term is at a time [s] and state, in its own axes: for `core.record.fill_derivatives`.
+
+    A series that jumps at an end of the step (start, end) counts as it is within: stages at the ends cost no order.
+    """
+    inner = time
+    if step is not None:
+        inner = min(max(time, step[0] + 4 * math.ulp(step[0])), step[1] - 4 * math.ulp(step[1]))
+    times = [inner if isinstance(load.source, Series) else time for load in terms]
+    return np.concatenate([load.source.at(x, state) for load, x in zip(terms, times, strict=True)])
 
 
 def load_rows(terms: Sequence[Load]) -> tuple[np.ndarray, np.ndarray]:

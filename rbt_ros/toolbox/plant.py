@@ -32,6 +32,7 @@ class Plant:
         self._work = workspace(self.model)
         self._rows, self._columns = load_rows(loads)
         self._free = [load for i, load in enumerate(loads) if i not in self.held]
+        self.step: tuple[float, float] | None = None  # [s] the fixed step that is being computed, if one is
         self._vectors = np.zeros(3 * len(self.loads))
         self._asked = [3 * i + k for i in range(len(loads)) if i not in self.held for k in range(3)]
 
@@ -47,7 +48,7 @@ class Plant:
     def rate(self, time: float, y: np.ndarray) -> np.ndarray:
         """ẏ (13,) at t [s] and y (13,): loads of time and state are asked, held ones stay."""
         if self._free:
-            self._vectors[self._asked] = vectors(self._free, time, LabState.of(y))
+            self._vectors[self._asked] = vectors(self._free, time, LabState.of(y), self.step)
         return self.rates(self._vectors[None], y[None])[0]
 
     def hold(self, time: float, y: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
     form: Formalism
     t: np.ndarray  # (N,) [s]
     y: np.ndarray  # (N, ...) in the coordinates of the form
-    dense: Callable[[float], Any] | None = None  # the solver's own interpolant y(t)
+    dense: Callable[[Any], Any] | None = None  # the solver's own interpolant y(t)
 
 
 class Steps(NamedTuple):
@@ -83,19 +83,19 @@ def plain_steps(
 
     For what the compiled path does not do: other forms, and functions of time and state at every stage.
     """
-    times, y = steps.times, form.start(y13)
+    times, y = steps.times.tolist(), form.start(y13)
     done, rows, first, held = [], [y], 0, [plant.hold(times[0], y13)]
     f = field(plant, form)
     for k in range(steps.number):
-        before = y
+        before, plant.step = y, (times[k], times[k + 1])
         if normalise == "manifold" and isinstance(form, Quaternions | Matrices):
             y = manifold_step(plant, form, times[k], y, steps.h, method)
         else:
             y = runge_kutta(f, times[k], y, steps.h, method)
-        if normalise == "projection":
-            y = form.project(y)
         if not np.isfinite(y).all():
             raise SolveError(f"t = {times[k + 1]:.9g} s: the state is not finite; try a smaller step.")
+        if normalise == "projection":
+            y = form.project(y)
         rows.append(y)
         y13 = form.engine(y)
         held.append(plant.hold(times[k + 1], y13))
@@ -104,10 +104,10 @@ def plain_steps(
             if on is None:
                 break
             if on != form:
-                done.append(Stretch(form, times[first : k + 2], np.array(rows)))
+                done.append(Stretch(form, steps.times[first : k + 2], np.array(rows)))
                 form, y, first = on, on.start(y13), k + 1
                 rows, f = [y], field(plant, form)
         if progress is not None and (k + 1) % max(1, steps.number // REPORTS) == 0:
             progress((k + 1) / steps.number)
-    done.append(Stretch(form, times[first : first + len(rows)], np.array(rows)))
+    done.append(Stretch(form, steps.times[first : first + len(rows)], np.array(rows)))
     return done, np.array(held)

@@ -45,13 +45,13 @@ class VectorSum:
         new = Series(times, values, self._between, "VectorSum.join")
         rows = np.column_stack([new.times, new.values])
         if self._joined:
-            end = self._joined[-1][-1, 0]
-            if rows[0, 0] < end:
+            end, round_off = self._joined[-1][-1, 0], 1e-6 * (rows[1, 0] - rows[0, 0])
+            if rows[0, 0] < end - round_off:
                 raise ScenarioError(
                     f"VectorSum.join: the samples start at {rows[0, 0]:g} s, before the end of the last ones at "
                     f"{end:g} s; join runs in the order of time."
                 )
-            if rows[0, 0] == end:
+            if rows[0, 0] <= end + round_off:
                 self._joined[-1] = self._joined[-1][:-1]
         self._joined.append(rows)
         return self

@@ -106,7 +106,7 @@ def source(value: Any, where: str, per: str | None = None, between: str = "linea
         return OfState(value, per, where)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 4:
         return Series(value[:, 0], value[:, 1:], between, where)
-    if isinstance(value, tuple) and len(value) == 2:
+    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) > 0:
         return Series(value[0], value[1], between, where)
     return Constant(checked(value, where))
 
