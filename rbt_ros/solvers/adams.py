@@ -9,12 +9,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.integrate import DenseOutput, OdeSolver
+from scipy.integrate import DenseOutput
 
 from rbt_ros.solvers.stepper import (
     TOO_SMALL,
     Options,
     Polynomial,
+    Stepper,
     first_step,
     reversed_cumsum,
     rms,
@@ -35,12 +36,11 @@ def moulton_coefficients(count: int) -> np.ndarray:
 SIZE = np.abs(moulton_coefficients(MAX_ORDER + 2))  # |γ*_k|: of the local error at order k
 
 
-class ODE113(OdeSolver):
+class ODE113(Stepper):
     """Predict, evaluate, correct, evaluate."""
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
-        super().__init__(f, t0, y0, t_end, vectorized=False, support_complex=True)
-        self.options, self.rejected = options, 0
+        super().__init__(f, t0, y0, t_end, options)
         f0 = self.fun(t0, self.y)
         self.times = np.array([t0])  # x_n, x_(n-1), ...: as many as there are, at most MAX_ORDER + 1
         self.phi = np.zeros((MAX_ORDER + 2, self.n), self.y.dtype)
@@ -52,19 +52,15 @@ class ODE113(OdeSolver):
         self.done = (1, np.ones(1))  # order and ψ of the last step: its dense output
 
     def _step_impl(self) -> tuple[bool, str | None]:
-        failures = 0
-        while True:
-            h = min(self.h, self.options.max_step)
-            left = abs(self.t_bound - self.t)
-            h = left if left < 1.01 * h else h
-            if h < min(left, 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound)))):
-                return False, TOO_SMALL
-            self.uniform = self.uniform if h == self.h else 0
-            self.h = h
-            if self._attempt(self.t_bound if h == left else self.t + self.direction * h, failures):
+        failures, self.h = 0, min(self.h, self.options.max_step)
+        while (t_new := self.next_time(self.h)) is not None:
+            if t_new == self.t_bound:
+                self._stretch(abs(t_new - self.t) / self.h)
+            if self._attempt(t_new, failures):
                 return True, None
             failures += 1
             self.rejected += 1
+        return False, TOO_SMALL
 
     def _attempt(self, t_new: float, failures: int) -> bool:
         """One step of order k; whether its error is within the tolerance. Sets order and step of the next one."""

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.integrate import DenseOutput, OdeSolver
+from scipy.integrate import DenseOutput
 from scipy.linalg import lu_factor
 
 from rbt_ros.solvers.newton import CONTROLLED, newton
-from rbt_ros.solvers.stepper import SAFETY, SHRINK, TOO_SMALL, Options, Polynomial, rms, tolerance
+from rbt_ros.solvers.stepper import SAFETY, TOO_SMALL, Options, Polynomial, Stepper, length_factor, rms, tolerance
 
 MAX_ORDER = 5
 STEADY = 1.2  # a step that could grow by less than this stays
@@ -37,7 +37,7 @@ def slope_weights(t: float, times: np.ndarray) -> tuple[float, np.ndarray]:
     return -float(a.sum()), a
 
 
-class ODE15I(OdeSolver):
+class ODE15I(Stepper):
     """Backward differentiation in Lagrange's form: past times and values are all it remembers."""
 
     def __init__(
@@ -45,8 +45,8 @@ class ODE15I(OdeSolver):
         options: Options,
     ):  # fmt: skip
         """F(t, y, y') and its derivatives by y and y' as a function of (t, y, y', h)."""
-        super().__init__(lambda t, y: y, t0, y0, t_end, vectorized=False, support_complex=True)
-        self.F, self.jacobians, self.options, self.rejected = F, jacobians, options, 0
+        super().__init__(lambda t, y: y, t0, y0, t_end, options)
+        self.F, self.jacobians = F, jacobians
         h = options.first_step
         if h is None:
             speed = rms(yp0 / tolerance(options, self.y))
@@ -60,27 +60,23 @@ class ODE15I(OdeSolver):
 
     def _step_impl(self) -> tuple[bool, str | None]:
         failures, h = 0, min(self.h, self.options.max_step)
-        while True:
-            left = abs(self.t_bound - self.t)
-            h = left if left < 1.01 * h else h
-            if h < min(left, 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound)))):
-                return False, TOO_SMALL
-            t_new = self.t_bound if h == left else self.t + self.direction * h
+        while (t_new := self.next_time(h)) is not None:
+            h = abs(t_new - self.t)
             y = self._solve(t_new)
             error = math.inf if y is None else self._error(self.order, t_new, y)
             if y is not None and error <= 1.0:
-                break
+                self._choose(t_new, y, h, failures)
+                kept = MAX_ORDER + 1
+                self.times = np.concatenate([[t_new], self.times[:kept]])
+                self.values = np.concatenate([y[None], self.values[:kept]])
+                self.t, self.y = t_new, y
+                return True, None
             self.rejected += 1
             failures += 1
+            h *= length_factor(error, self.order + 1)
             if failures > 1 and self.order > 1:
                 self.order, self.steps_at_order = self.order - 1, 0
-            h *= max(SHRINK, SAFETY * error ** (-1.0 / (self.order + 1))) if math.isfinite(error) else SHRINK
-        self._choose(t_new, y, h, failures)
-        kept = MAX_ORDER + 1
-        self.times = np.concatenate([[t_new], self.times[:kept]])
-        self.values = np.concatenate([y[None], self.values[:kept]])
-        self.t, self.y = t_new, y
-        return True, None
+        return False, TOO_SMALL
 
     def _solve(self, t: float) -> np.ndarray | None:
         """y at t by Newton's method from the predictor, None if it does not converge."""

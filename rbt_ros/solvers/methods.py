@@ -54,28 +54,28 @@ def _implicit_form(f: Callable, t0: float, y0: np.ndarray, t_end: float, options
     return ODE15I(lambda t, y, yp: yp - f(t, y), jacobians, t0, y0, f(t0, y0), t_end, options)
 
 
-def _own(solver: Callable) -> dict[str, Make]:
-    """One of our one-step methods: it does both."""
-    return {"controlled": solver, "fixed": solver}
+def _one_step(title: str, order: str, solver: Make) -> Method:
+    """One of our implicit one-step methods: it does both."""
+    return Method(title, order, True, solver, solver)
 
 
-def _pair(solver: Callable, tableau: explicit.Tableau) -> dict[str, Any]:
+def _pair(title: str, order: str, solver: Any, tableau: explicit.Tableau) -> Method:
     """An explicit pair: scipy's under error control, ours for fixed steps."""
     fixed = partial(explicit.FixedRungeKutta, tableau)
-    return {"controlled": partial(_scipy, solver), "fixed": fixed, "stages": solver.n_stages}  # type: ignore
+    return Method(title, order, False, partial(_scipy, solver), fixed, solver.n_stages)
 
 
 METHODS: dict[str, Method] = {
-    "ode45": Method("Dormand and Prince 5(4)", "5", False, **_pair(RK45, explicit.DORMAND_PRINCE)),
-    "ode23": Method("Bogacki and Shampine 3(2)", "3", False, **_pair(RK23, explicit.BOGACKI_SHAMPINE)),
+    "ode45": _pair("Dormand and Prince 5(4)", "5", RK45, explicit.DORMAND_PRINCE),
+    "ode23": _pair("Bogacki and Shampine 3(2)", "3", RK23, explicit.BOGACKI_SHAMPINE),
     "ode113": Method("Adams-Bashforth-Moulton, PECE", "1 to 13", False, ODE113, None),
     "ode15s": Method("numerical differentiation formulas", "1 to 5", True, partial(_scipy, BDF), None),
-    "ode23s": Method("modified Rosenbrock 2(3)", "2", True, **_own(ODE23S)),
-    "ode23t": Method("trapezoidal rule, free interpolant", "2", True, **_own(ODE23T)),
-    "ode23tb": Method("TR-BDF2", "2", True, **_own(ODE23TB)),
+    "ode23s": _one_step("modified Rosenbrock 2(3)", "2", ODE23S),
+    "ode23t": _one_step("trapezoidal rule, free interpolant", "2", ODE23T),
+    "ode23tb": _one_step("TR-BDF2", "2", ODE23TB),
     "ode15i": Method("backward differentiation, F(t, y, y') = 0", "1 to 5", True, _implicit_form, None),
     "rk4": Method("classical Runge-Kutta", "4", False, None, partial(explicit.FixedRungeKutta, explicit.CLASSICAL)),
-    "dop853": Method("Dormand and Prince 8(5,3)", "8", False, **_pair(DOP853, explicit.DOP853)),
+    "dop853": _pair("Dormand and Prince 8(5,3)", "8", DOP853, explicit.DOP853),
     "radau": Method("Radau IIA", "5", True, partial(_scipy, Radau), None),
     "lsoda": Method("Adams and backward differentiation, switching", "1 to 12", True, partial(_scipy, LSODA), None),
 }

@@ -67,15 +67,15 @@ class Implicit(OneStep):
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
         super().__init__(f, t0, y0, t_end, options)
-        self.J: np.ndarray | None = None
+        self.J = np.zeros((self.n, self.n), self.y.dtype)
         self.lu: Any = None
         self.lu_of = 0.0  # the c of lu
-        self.fresh = False  # J belongs to this y
+        self.known = self.fresh = False  # there is a J; it belongs to this y
         self.before = (self.t, self.y, self.f0)
 
     def attempt(self, t_new: float, h: float) -> Trial | None:
         """The step with the Jacobian as it is; if that does not converge, with a new one."""
-        if self.J is not None:
+        if self.known:
             trial = self.implicit_step(t_new, h)
             if trial is not None or self.fresh:
                 return trial
@@ -95,7 +95,7 @@ class Implicit(OneStep):
         else:
             self.J = given_jacobian(jac, t, y)
         self.njev += 1
-        self.fresh, self.lu = True, None
+        self.known, self.fresh, self.lu = True, True, None
 
     def factored(self, c: float) -> Any:
         """I - c J in triangular factors."""

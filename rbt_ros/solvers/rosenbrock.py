@@ -26,21 +26,21 @@ class ODE23S(OneStep):
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
         super().__init__(f, t0, y0, t_end, options)
-        self.J: np.ndarray | None = None  # ∂f/∂y at this y
-        self.T = np.zeros_like(self.f0)  # ∂f/∂t
+        self.slope: tuple[np.ndarray, np.ndarray] | None = None  # ∂f/∂y and ∂f/∂t at the start of the step
         self.before = (self.t, self.y)
         self.slopes = (self.f0, self.f0, self.f0)  # k1, k2 and f at the end
 
     def attempt(self, t_new: float, h: float) -> Trial | None:
         """The pair: the result is of order 2, its companion of order 3."""
-        if self.J is None:
-            self._differentiate(h)
-        W = np.eye(self.n) - h * D * self.J
+        if self.slope is None:
+            self.slope = self._differentiate(h)
+        J, T = self.slope
+        W = np.eye(self.n) - h * D * J
         if not np.isfinite(W).all():
             return None
         lu = lu_factor(W, check_finite=False)
         self.nlu += 1
-        f0, hdT = self.f0, h * D * self.T
+        f0, hdT = self.f0, h * D * T
         k1 = lu_solve(lu, f0 + hdT, check_finite=False)
         f1 = self.fun(self.t + 0.5 * h, self.y + 0.5 * h * k1)
         k2 = lu_solve(lu, f1 - k1, check_finite=False) + k1
@@ -50,20 +50,19 @@ class ODE23S(OneStep):
         self.slopes = (k1, k2, f2)
         return Trial(y, h / 6.0 * (k1 - 2.0 * k2 + k3))
 
-    def _differentiate(self, h: float) -> None:
-        """J and T at the start of the step."""
+    def _differentiate(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         t, y, f0, jac = self.t, self.y, self.f0, self.options.jac
         if jac is None:
-            self.J = jacobian(lambda x: self.fun(t, x), y, f0, h, tolerance(self.options, y))
+            J = jacobian(lambda x: self.fun(t, x), y, f0, h, tolerance(self.options, y))
         else:
-            self.J = given_jacobian(jac, t, y)
+            J = given_jacobian(jac, t, y)
         self.njev += 1
         later = t + math.copysign(min(ROOT_EPS * max(abs(t), abs(t + h)), abs(h)), h)
-        self.T = (self.fun(later, y) - f0) / (later - t)
+        return J, (self.fun(later, y) - f0) / (later - t)
 
     def accept(self, t_new: float, h: float, trial: Trial) -> None:
         """f at the end is f0 of the next step, which has a new Jacobian."""
-        self.before, self.f0, self.J = (self.t, self.y), self.slopes[2], None
+        self.before, self.f0, self.slope = (self.t, self.y), self.slopes[2], None
 
     def _dense_output_impl(self) -> DenseOutput:
         """y + h (x (1 - x) k1 + x (x - 2d) k2) / (1 - 2d)."""

@@ -220,7 +220,7 @@ class _Run(NamedTuple):
                 f"{self.method} stops at t = {solver.t:.9g}: {text[:1].lower()}{text[1:]}; {why}.".replace("?.", "?")
             )
 
-    def _due(self, given: int, t_old: float, t: float) -> Sequence[float]:
+    def _due(self, given: int, t_old: float, t: float) -> np.ndarray:
         """The output times of a step that has just been taken."""
         if self.outputs is None:
             return np.linspace(t_old, t, self.refine + 1)[1:]

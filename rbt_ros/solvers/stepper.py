@@ -95,15 +95,41 @@ def first_step(
     return h if h > 0.0 else 1e-6 * abs(span)  # also of NaN: the first step then finds out
 
 
-class OneStep(OdeSolver):
+def length_factor(error: float, order: int) -> float:
+    """What to multiply a step by, after an error (1: just tolerable, NaN: none) that goes as h^order."""
+    if not math.isfinite(error):
+        return SHRINK
+    return min(GROW, max(SHRINK, SAFETY * error ** (-1.0 / order))) if error > 0.0 else GROW
+
+
+class Stepper(OdeSolver):
+    """A solver of our own."""
+
+    t: float
+    y: np.ndarray
+    h: float  # > 0: the length of the next step to try
+
+    def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
+        super().__init__(f, t0, y0, t_end, vectorized=False, support_complex=True)
+        self.options, self.rejected = options, 0
+
+    def next_time(self, h: float) -> float | None:
+        """Where a step of length h > 0 ends: at most at the end of the span; None if h is lost in round-off."""
+        left = abs(self.t_bound - self.t)
+        if left < 1.01 * h:
+            return self.t_bound
+        return self.t + self.direction * h if h > 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound))) else None
+
+
+class OneStep(Stepper):
     """A method that needs nothing but y: subclasses say what a step of length h is, and what lies within it."""
 
     order: int  # local error h^(order + 1)
     estimate_order: int  # the estimate of it falls as h^estimate_order
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
-        super().__init__(f, t0, y0, t_end, vectorized=False, support_complex=True)
-        self.options, self.start, self.count, self.rejected = options, t0, 0, 0
+        super().__init__(f, t0, y0, t_end, options)
+        self.start, self.count = t0, 0
         self.f0 = self.fun(t0, self.y)  # y' at the start of the step to come
         self.h = options.step or first_step(self.fun, t0, self.y, self.f0, t_end - t0, self.order, options)
 
@@ -130,26 +156,19 @@ class OneStep(OdeSolver):
         return True, None
 
     def _controlled_step(self) -> tuple[bool, str | None]:
-        h, failed = min(self.h, self.options.max_step), False
-        while True:
-            left = abs(self.t_bound - self.t)
-            h = left if left < 1.01 * h else h
-            if h < min(left, 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound)))):
-                return False, TOO_SMALL
-            t_new = self.t_bound if h == left else self.t + self.direction * h
+        h, most = min(self.h, self.options.max_step), GROW
+        while (t_new := self.next_time(h)) is not None:
+            h = abs(t_new - self.t)
             trial = self.attempt(t_new, t_new - self.t)
-            error = math.inf
-            if trial is not None:
-                error = rms(trial.error / tolerance(self.options, self.y, trial.y))
+            error = math.inf if trial is None else rms(trial.error / tolerance(self.options, self.y, trial.y))
+            factor = length_factor(error, self.estimate_order)
             if trial is not None and error <= 1.0:
-                break
+                self._go_on(t_new, trial)
+                self.h = h * min(most, factor)
+                return True, None
             self.rejected += 1
-            failed = True
-            h *= max(SHRINK, SAFETY * error ** (-1.0 / self.estimate_order)) if math.isfinite(error) else SHRINK
-        factor = GROW if error == 0.0 else min(GROW, SAFETY * error ** (-1.0 / self.estimate_order))
-        self._go_on(t_new, trial)
-        self.h = h * (min(1.0, factor) if failed else factor)
-        return True, None
+            h, most = h * factor, 1.0  # a step is not to grow right after a failure
+        return False, TOO_SMALL
 
     def _go_on(self, t_new: float, trial: Trial) -> None:
         self.accept(t_new, t_new - self.t, trial)
