@@ -11,7 +11,8 @@ from rbt_ros.solvers.stepper import OneStep, Options, Trial, rms, tolerance
 
 EPS = float(np.finfo(float).eps)
 ROOT_EPS = math.sqrt(EPS)
-CONTROLLED = (6, 0.01)  # iterations, error left over the tolerance of a step
+CONTROLLED = (6, 1e-3)  # iterations, error left over the tolerance of a step
+OLDEST = 10  # steps that a Jacobian is used: errors of stiff components are weighed by it
 FIXED = (20, 0.1)  # over 1e-13 |y|: what is left is round-off, so that a fixed step shows the method's own error
 
 
@@ -63,21 +64,21 @@ def newton(
 
 
 class Implicit(OneStep):
-    """Methods whose stages solve y = ψ + c f(t, y): one matrix I - c ∂f/∂y, kept as long as Newton converges."""
+    """Methods whose stages solve y = ψ + c f(t, y): one matrix I - c ∂f/∂y, kept for some steps while Newton converges."""
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
         super().__init__(f, t0, y0, t_end, options)
         self.J = np.zeros((self.n, self.n), self.y.dtype)
         self.lu: Any = None
         self.lu_of = 0.0  # the c of lu
-        self.known = self.fresh = False  # there is a J; it belongs to this y
+        self.age = OLDEST  # steps since J was computed
         self.before = (self.t, self.y, self.f0)
 
     def attempt(self, t_new: float, h: float) -> Trial | None:
         """The step with the Jacobian as it is; if that does not converge, with a new one."""
-        if self.known:
+        if self.age < OLDEST:
             trial = self.implicit_step(t_new, h)
-            if trial is not None or self.fresh:
+            if trial is not None or self.age == 0:
                 return trial
         self.renew_jacobian(h)
         return self.implicit_step(t_new, h)
@@ -95,7 +96,7 @@ class Implicit(OneStep):
         else:
             self.J = given_jacobian(jac, t, y)
         self.njev += 1
-        self.known, self.fresh, self.lu = True, True, None
+        self.age, self.lu = 0, None
 
     def factored(self, c: float) -> Any:
         """I - c J in triangular factors."""
@@ -121,4 +122,4 @@ class Implicit(OneStep):
     def remember(self) -> None:
         """Keep the start of the accepted step for the dense output; J is of the past from now on."""
         self.before = (self.t, self.y, self.f0)
-        self.fresh = False
+        self.age += 1
