@@ -47,29 +47,36 @@ class ODE15I(Stepper):
         """F(t, y, y') and its derivatives by y and y' as a function of (t, y, y', h)."""
         super().__init__(lambda t, y: y, t0, y0, t_end, options)
         self.F, self.jacobians = F, jacobians
-        h = options.first_step
-        if h is None:
-            speed = rms(yp0 / tolerance(options, self.y))
-            h = min(abs(t_end - t0), options.max_step, 0.1 / speed if speed > 0.0 else math.inf)
-            h = min(h, 1e-3 * abs(t_end - t0))
-        self.h, self.order, self.steps_at_order = h, 1, 0
-        past = self.direction * h  # a line through the start is the history
-        self.times = np.array([t0, t0 - past])
-        self.values = np.array([self.y, self.y - past * yp0])
-        self.slope = np.array(yp0, self.y.dtype)
+        self.h, self.order, self.steps_at_order = self._first_step(t_end - t0, yp0), 1, 0
+        self.slope, self.started = np.array(yp0, self.y.dtype), False
+        self._straight_past(self.h)
+
+    def _first_step(self, span: float, yp0: np.ndarray) -> float:
+        """What changes y by half a tolerance, but not so short that round-off counts: the error control corrects it."""
+        if self.options.first_step is not None:
+            return self.options.first_step
+        speed, longest = rms(yp0 / tolerance(self.options, self.y)), min(1e-3 * abs(span), self.options.max_step)
+        return min(longest, max(0.5 / speed, 1e-6 * abs(span))) if speed > 0.0 else longest
+
+    def _straight_past(self, h: float) -> None:
+        """Before the first step: a line through the start is the history."""
+        self.times = np.array([self.t, self.t - self.direction * h])
+        self.values = np.array([self.y, self.y - self.direction * h * self.slope])
 
     def _step_impl(self) -> tuple[bool, str | None]:
         failures, h = 0, min(self.h, self.options.max_step)
         while (t_new := self.next_time(h)) is not None:
             h = abs(t_new - self.t)
-            y = self._solve(t_new)
+            if not self.started:
+                self._straight_past(h)
+            y, slope = self._solve(t_new)
             error = math.inf if y is None else self._error(self.order, t_new, y)
             if y is not None and error <= 1.0:
                 self._choose(t_new, y, h, failures)
                 kept = MAX_ORDER + 1
                 self.times = np.concatenate([[t_new], self.times[:kept]])
                 self.values = np.concatenate([y[None], self.values[:kept]])
-                self.t, self.y = t_new, y
+                self.t, self.y, self.slope, self.started = t_new, y, slope, True
                 return True, None
             self.rejected += 1
             failures += 1
@@ -78,8 +85,8 @@ class ODE15I(Stepper):
                 self.order, self.steps_at_order = self.order - 1, 0
         return False, TOO_SMALL
 
-    def _solve(self, t: float) -> np.ndarray | None:
-        """y at t by Newton's method from the predictor, None if it does not converge."""
+    def _solve(self, t: float) -> tuple[np.ndarray | None, np.ndarray]:
+        """y at t by Newton's method from the predictor, None if it does not converge; and y'."""
         k = self.order
         alpha, a = slope_weights(t, self.times[:k])
         beta = a @ self.values[:k]
@@ -88,14 +95,12 @@ class ODE15I(Stepper):
         self.njev += 1
         matrix = by_y + alpha * by_slope
         if not np.isfinite(matrix).all():
-            return None
+            return None, self.slope
         lu = lu_factor(matrix, check_finite=False)
         self.nlu += 1
         scale = tolerance(self.options, self.y, predicted)
         y = newton(lambda y: self.F(t, y, alpha * y + beta), lu, predicted, scale, CONTROLLED)
-        if y is not None:
-            self.slope = alpha * y + beta
-        return y
+        return y, self.slope if y is None else alpha * y + beta
 
     def _error(self, k: int, t: float, y: np.ndarray) -> float:
         """The local error of order k over the tolerance: of y less predictor the share 1 / (α₀ (t - t_k))."""

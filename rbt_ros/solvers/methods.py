@@ -10,7 +10,7 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 from rbt_ros.solvers import explicit
 from rbt_ros.solvers.adams import ODE113
 from rbt_ros.solvers.bdf import ODE15I
-from rbt_ros.solvers.newton import given_jacobian, jacobian
+from rbt_ros.solvers.newton import given_jacobian, increments, jacobian
 from rbt_ros.solvers.rosenbrock import ODE23S
 from rbt_ros.solvers.stepper import Options, tolerance
 from rbt_ros.solvers.tr_bdf2 import ODE23TB
@@ -48,7 +48,8 @@ def _implicit_form(f: Callable, t0: float, y0: np.ndarray, t_end: float, options
         if options.jac is not None:
             J = given_jacobian(options.jac, t, y)
         else:
-            J = jacobian(lambda x: f(t, x), y, f(t, y), h, tolerance(options, y))
+            f0 = f(t, y)
+            J = jacobian(lambda x: f(t, x), y, f0, increments(y, f0, h, tolerance(options, y)))
         return -J, np.eye(len(y))
 
     return ODE15I(lambda t, y, yp: yp - f(t, y), jacobians, t0, y0, f(t0, y0), t_end, options)

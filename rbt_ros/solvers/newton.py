@@ -16,22 +16,23 @@ OLDEST = 10  # steps that a Jacobian is used: errors of stiff components are wei
 FIXED = (20, 0.1)  # over 1e-13 |y|: what is left is round-off, so that a fixed step shows the method's own error
 
 
-def jacobian(
-    f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, f0: np.ndarray, h: float, scale: np.ndarray
-) -> np.ndarray:
-    """∂f/∂y by forward differences, n evaluations. scale: atol + rtol |y|.
-
-    Each increment is √eps |y|, but so large that round-off in f puts an error of at most 1e-3 into h ∂f/∂y, measured in
-    units of scale: Hindmarsh et al., SUNDIALS (2005), section 2.1, on dense difference quotients.
-    """
-    floor = 1000.0 * abs(h) * EPS * y.size * rms(f0 / scale)
-    increment = np.maximum(ROOT_EPS * np.abs(y), (floor if 0.0 < floor < math.inf else 1.0) * scale)
+def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, f0: np.ndarray, increment: np.ndarray) -> np.ndarray:
+    """∂f/∂y by forward differences, n evaluations."""
     J = np.empty((f0.size, y.size), np.result_type(y, f0))
     for j in range(y.size):
         moved = y.copy()
         moved[j] += increment[j]
         J[:, j] = (f(moved) - f0) / (moved[j] - y[j])
     return J
+
+
+def increments(y: np.ndarray, f0: np.ndarray, h: float, scale: np.ndarray) -> np.ndarray:
+    """For `jacobian`: √eps |y|, but so large that round-off in f puts at most 1e-3 into h ∂f/∂y in units of scale.
+
+    scale: atol + rtol |y|. Hindmarsh et al., SUNDIALS (2005), section 2.1, on dense difference quotients.
+    """
+    floor = 1000.0 * abs(h) * EPS * y.size * rms(f0 / scale)
+    return np.maximum(ROOT_EPS * np.abs(y), (floor if 0.0 < floor < math.inf else 1.0) * scale)
 
 
 def given_jacobian(jac: Any, t: float, y: np.ndarray) -> np.ndarray:
@@ -64,7 +65,7 @@ def newton(
 
 
 class Implicit(OneStep):
-    """Methods whose stages solve y = ψ + c f(t, y): one matrix I - c ∂f/∂y, kept for some steps while Newton converges."""
+    """Methods whose stages solve y = ψ + c f(t, y): one matrix I - c ∂f/∂y, kept for some steps."""
 
     def __init__(self, f: Callable, t0: float, y0: np.ndarray, t_end: float, options: Options):
         super().__init__(f, t0, y0, t_end, options)
@@ -92,7 +93,8 @@ class Implicit(OneStep):
         t, y, jac = self.t, self.y, self.options.jac
         if jac is None:
             f0 = self.fun(t, y)  # f0 of the step comes from the stage's equation
-            self.J = jacobian(lambda x: self.fun(t, x), y, f0, h, tolerance(self.options, y))
+            step = increments(y, f0, h, tolerance(self.options, y))
+            self.J = jacobian(lambda x: self.fun(t, x), y, f0, step)
         else:
             self.J = given_jacobian(jac, t, y)
         self.njev += 1

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.integrate import DenseOutput
 from scipy.linalg import lu_factor, lu_solve
 
-from rbt_ros.solvers.newton import ROOT_EPS, given_jacobian, jacobian
+from rbt_ros.solvers.newton import ROOT_EPS, given_jacobian, increments, jacobian
 from rbt_ros.solvers.stepper import OneStep, Options, Polynomial, Trial, tolerance
 
 D = 1.0 / (2.0 + math.sqrt(2.0))
@@ -53,7 +53,7 @@ class ODE23S(OneStep):
     def _differentiate(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         t, y, f0, jac = self.t, self.y, self.f0, self.options.jac
         if jac is None:
-            J = jacobian(lambda x: self.fun(t, x), y, f0, h, tolerance(self.options, y))
+            J = jacobian(lambda x: self.fun(t, x), y, f0, increments(y, f0, h, tolerance(self.options, y)))
         else:
             J = given_jacobian(jac, t, y)
         self.njev += 1

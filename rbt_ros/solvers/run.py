@@ -11,7 +11,7 @@ from rbt_ros.core.events import Event, Hit, hits_in_step
 from rbt_ros.errors import SolveError
 from rbt_ros.solvers.bdf import ODE15I
 from rbt_ros.solvers.methods import METHODS, Method
-from rbt_ros.solvers.newton import jacobian
+from rbt_ros.solvers.newton import ROOT_EPS, jacobian
 from rbt_ros.solvers.stepper import Options, tolerance
 
 PROGRESS_STEPS = 200  # at most so many calls of `progress`
@@ -26,7 +26,7 @@ class Solution(NamedTuple):
     evaluations: int  # of f, those for Jacobians by differences included
     steps: int
     rejected: int | None  # steps tried in vain; None: scipy does not count them
-    orders: np.ndarray | None  # (steps,) of methods of variable order
+    orders: np.ndarray | None  # (steps,) with which each step was begun, of methods of variable order
     hits: list[Hit]  # what the events found
     status: str  # how it ended, a sentence
     dense: OdeSolution | None
@@ -96,6 +96,7 @@ def solve(
         raise SolveError(f"solver '{method}' is not one of {', '.join(METHODS)}.")
     t0, t_end = _span(t_span)
     y = _start("y0", y0)
+    _check_refine(refine)
     options = _options(method, way, t0, t_end, y, rtol, atol, max_step, first_step, step, jac)
     rhs = Checked(f, len(y), tolerant=step is None and method != "lsoda")
     make = way.controlled if step is None else way.fixed
@@ -127,6 +128,7 @@ def solve_implicit(
     """
     t0, t_end = _span(t_span)
     y, yp = _start("y0", y0), _start("yp0", yp0)
+    _check_refine(refine)
     if y.shape != yp.shape:
         raise SolveError(f"yp0 has {len(yp)} elements, y0 {len(y)}: give one derivative per element.")
     options = _options("ode15i", METHODS["ode15i"], t0, t_end, y, rtol, atol, max_step, first_step, None, jac)
@@ -142,8 +144,9 @@ def solve_implicit(
             by_y, by_slope = jac(t, y, yp)
             return np.asarray(by_y), np.asarray(by_slope)
         value, scale = residual(t, y, yp), tolerance(options, y)
-        by_y = jacobian(lambda x: residual(t, x, yp), y, value, h, scale)
-        return by_y, jacobian(lambda x: residual(t, y, x), yp, value, h, scale / abs(h))
+        by_y = jacobian(lambda x: residual(t, x, yp), y, value, np.maximum(ROOT_EPS * np.abs(y), scale))
+        step = np.maximum(ROOT_EPS * np.abs(yp), scale / abs(h))
+        return by_y, jacobian(lambda x: residual(t, y, x), yp, value, step)
 
     run = _Run("ode15i", (t0, t_end), _outputs(output_times, t0, t_end), refine, dense, _listed(events), progress)
     return run.follow(lambda: ODE15I(residual, jacobians, t0, y, yp, t_end, options), residual, None)
@@ -170,10 +173,10 @@ class _Run(NamedTuple):
         before, told, rejected, ended = [e.function(t0, solver.y) for e in self.events], 0.0, 0, None
         while solver.status == "running" and ended is None:
             evaluations = f.evaluations
+            orders.append(getattr(solver, "order", 0))
             self._advance(solver, f)
             if stages is not None:
                 rejected += (f.evaluations - evaluations) // stages - 1
-            orders.append(getattr(solver, "order", 0))
             t_old, t, y = solver.t_old, solver.t, solver.y
             at = _once(solver.dense_output)
             if self.events:
@@ -262,6 +265,11 @@ def _start(name: str, values: Any) -> np.ndarray:
     if y.ndim != 1 or len(y) == 0 or not np.isfinite(y).all():
         raise SolveError(f"{name} {values} must be a row of finite numbers.")
     return y
+
+
+def _check_refine(refine: int) -> None:
+    if not (isinstance(refine, int | np.integer) and refine >= 1):
+        raise SolveError(f"refine {refine} must be a whole number of 1 or more.")
 
 
 def _listed(events: Event | Sequence[Event]) -> list[Event]:

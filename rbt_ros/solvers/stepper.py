@@ -116,7 +116,7 @@ class Stepper(OdeSolver):
     def next_time(self, h: float) -> float | None:
         """Where a step of length h > 0 ends: at most at the end of the span; None if h is lost in round-off."""
         left = abs(self.t_bound - self.t)
-        if left < 1.01 * h:
+        if left <= min(1.01 * h, (1.0 + 1e-9) * self.options.max_step):
             return self.t_bound
         return self.t + self.direction * h if h > 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound))) else None
 
