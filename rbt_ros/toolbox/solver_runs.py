@@ -41,7 +41,7 @@ def run(
         events = _events(form, guard)
         found = solve(field(plant, form), (t, end), y, solver, dense=True, events=events, progress=tell, **options)
         rows = np.array([form.project(row) for row in found.y]) if normalise == "projection" else found.y
-        stretches.append(Stretch(form, found.t, rows, found))
+        stretches.append(Stretch(form, found.t, rows, found.dense))
         if guard is None or not isinstance(form, EulerAngles) or not found.hits:
             return Track(plant, solver, stretches)
         last = found.hits[-1]
