@@ -6,7 +6,7 @@ Routines of their own, on top of the engine's: they are compiled when a run is f
 from functools import partial
 
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.integrate import copy, run_arrays
+from rbt_ros.core.integrate import copy, run
 from rbt_ros.core.jit import routine
 from rbt_ros.core.types import OK, Input, Model
 from rbt_ros.core.vec import put3, row3
@@ -21,11 +21,9 @@ def record_arrays(
 
     On a failure in tick `tick` the rows from tick // every on are not written, and y is the last good state.
     """
+    model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
     for k in range(states.shape[0]):
-        t = t_ns + k * every * h_ns
-        code, tick, failed = run_arrays(
-            tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t, every
-        )
+        code, tick, failed = run(model, y, input, t_ns + k * every * h_ns, h_ns, every, method, work)
         if code != OK:
             return code, k * every + tick, failed
         copy(y, states[k])

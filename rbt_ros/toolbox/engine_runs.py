@@ -1,23 +1,21 @@
 """Runs that are compiled from end to end: the engine's integrators with inputs as constants and signals."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rbt_ros.core import adaptive as core_adaptive
 from rbt_ros.core import torque_free as core_torque_free
-from rbt_ros.core.integrate import DORMAND_PRINCE, stage_nodes, stepper
+from rbt_ros.core.integrate import DORMAND_PRINCE, stage_nodes
 from rbt_ros.core.record import recorder
 from rbt_ros.core.types import LOAD_COLUMNS, OK, Input
-from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.sim import FAILURES, METHODS
 from rbt_ros.toolbox.forces import Grid, engine_input, held_rows
 from rbt_ros.toolbox.formalisms import Quaternions
 from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.state import STATES
-from rbt_ros.toolbox.stretches import REPORTS, Progress, Steps, Stretch
+from rbt_ros.toolbox.stretches import REPORTS, Progress, Steps, Stretch, tell
 from rbt_ros.toolbox.track import Track
 
 METHOD = {**METHODS, "ode45": DORMAND_PRINCE}
@@ -25,20 +23,32 @@ ADAPTIVE = {"dop853_adaptive": (1e-10, 1e-12), "ode45": (1e-3, 1e-6)}  # with rt
 
 
 def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Progress | None) -> Track:
-    """semi_implicit, rk4, dop853, ode45 with a step: one compiled call, or a hundred where progress is reported."""
+    """semi_implicit, rk4, dop853, ode45 with a step: one compiled call, or a hundred where progress is reported.
+
+    A call per step where loads are held: they are asked before each, and stand in their rows over it.
+    """
     method = METHOD[solver]
     input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, stage_nodes(method), steps.number))
-    if plant.held:
-        return _held(plant, y13, steps, solver, input, progress)
-    y, states = y13.copy(), np.empty((steps.number + 1, STATES))
+    y, states, held = y13.copy(), np.empty((steps.number + 1, STATES)), None
     states[0] = y
-    record = recorder(plant.model, y, input, steps.h_ns, method, workspace(plant.model))
-    for first, last in _parts(steps.number, progress):
-        code, tick, _ = record(first * steps.h_ns, 1, states[first + 1 : last + 1])
-        _check(code, plant, steps, first + tick)
-        if progress is not None:
-            progress(last / steps.number)
-    return _track(plant, solver, steps.times, states)
+    record = recorder(plant.model, y, input, steps.h_ns, method, plant.work)
+    if plant.held:
+        held = np.empty((steps.number + 1, len(plant.held), 3))
+        rows, columns = held_rows(plant.loads), [plant.loads[i].column for i in plant.held]
+        times = steps.times.tolist()
+        for k in range(steps.number):
+            held[k] = plant.hold(times[k], y)
+            for row, column, value in zip(rows, columns, held[k], strict=True):
+                input.load[row, column : column + 3] = value
+            _check(record(k * steps.h_ns, 1, states[k + 1 : k + 2])[0], plant, steps, k)
+            tell(progress, steps, k)
+        held[-1] = plant.hold(times[-1], y)
+    else:
+        for first, last in _parts(steps.number, progress):
+            code, tick, _ = record(first * steps.h_ns, 1, states[first + 1 : last + 1])
+            _check(code, plant, steps, first + tick)
+            tell(progress, steps, last - 1)
+    return _track(plant, solver, steps.times, states, held=held)
 
 
 def torque_free(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Progress | None) -> Track:
@@ -46,8 +56,13 @@ def torque_free(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progre
     if plant.loads:
         raise ScenarioError(f"solver '{solver}' moves a body without force and torque; use dop853 for inputs.")
     y, nothing = y13.copy(), Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
-    go_on = core_torque_free.Flight().stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], None)
-    states = _one_by_one(plant, y, steps, go_on, progress, lambda t, y: None)
+    go_on = core_torque_free.Flight().stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], plant.work)
+    states = np.empty((steps.number + 1, STATES))
+    states[0] = y
+    for k in range(steps.number):
+        _check(go_on(k * steps.h_ns, 1).code, plant, steps, k)
+        states[k + 1] = y
+        tell(progress, steps, k)
     return _track(plant, solver, steps.times, states)
 
 
@@ -72,44 +87,6 @@ def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: s
         return found(min(max(t - span[0], 0.0), float(found.t[-1])))
 
     return _track(plant, solver, times, found.y, dense)
-
-
-def _held(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, input: Input, progress: Progress | None) -> Track:
-    """A compiled call per step; functions of time and state are asked before each and held in their rows."""
-    y = y13.copy()
-    rows, columns = held_rows(plant.loads), [plant.loads[i].column for i in plant.held]
-    history = []
-
-    def ask(t: float, y: np.ndarray) -> None:
-        history.append(plant.hold(t, y))
-        for row, column, value in zip(rows, columns, history[-1], strict=True):
-            input.load[row, column : column + 3] = value
-
-    go_on = stepper(plant.model, y, input, steps.h_ns, METHOD[solver], workspace(plant.model))
-    states = _one_by_one(plant, y, steps, go_on, progress, ask)
-    ask(steps.times[-1], y)
-    return _track(plant, solver, steps.times, states, held=np.array(history))
-
-
-def _one_by_one(
-    plant: Plant,
-    y: np.ndarray,
-    steps: Steps,
-    go_on: Callable[[int, int], Any],
-    progress: Progress | None,
-    before: Callable[[float, np.ndarray], None],
-) -> np.ndarray:
-    """All states; `before` is called with t and y at the start of each step."""
-    states, times = np.empty((steps.number + 1, STATES)), steps.times.tolist()
-    states[0] = y
-    for k in range(steps.number):
-        before(times[k], y)
-        code, _, _ = go_on(k * steps.h_ns, 1)
-        _check(code, plant, steps, k)
-        states[k + 1] = y
-        if progress is not None and (k + 1) % max(1, steps.number // REPORTS) == 0:
-            progress((k + 1) / steps.number)
-    return states
 
 
 def _parts(count: int, progress: Progress | None) -> list[tuple[int, int]]:

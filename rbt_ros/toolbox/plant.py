@@ -1,13 +1,14 @@
 """Plant: the body under its loads, as the engine sees it. The only place from which accelerations come."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.core.record import fill_derivatives
 from rbt_ros.core.types import NO_DATA, NO_SIGNAL, Model
-from rbt_ros.core.work import workspace
+from rbt_ros.core.work import Work, workspace
 from rbt_ros.errors import ScenarioError
 from rbt_ros.toolbox.body import RigidBody
 from rbt_ros.toolbox.forces import Load, load_rows, vectors
@@ -29,19 +30,23 @@ class Plant:
         self.held = [
             i for i, load in enumerate(loads) if isinstance(load.source, OfState) and load.source.per == "step"
         ]
-        self._work = workspace(self.model)
         self._rows, self._columns = load_rows(loads)
         self._free = [load for i, load in enumerate(loads) if i not in self.held]
         self.step: tuple[float, float] | None = None  # [s] the fixed step that is being computed, if one is
         self._vectors = np.zeros(3 * len(self.loads))
         self._asked = [3 * i + k for i in range(len(loads)) if i not in self.held for k in range(3)]
 
+    @cached_property
+    def work(self) -> Work:
+        """The engine's scratch arrays."""
+        return workspace(self.model)
+
     def rates(self, values: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ẏ (N, 13) at states y (N, 13) under the values (N, m, 3) of the loads."""
         flat = np.ascontiguousarray(values, dtype=float).reshape(len(y), 3 * len(self.loads))
         out = np.empty((len(y), STATES))
         fill_derivatives(
-            *self.model, np.zeros(6), self._rows, NO_SIGNAL, NO_DATA, *self._work, self._columns, flat, y, out
+            *self.model, np.zeros(6), self._rows, NO_SIGNAL, NO_DATA, *self.work, self._columns, flat, y, out
         )
         return out
 

@@ -44,6 +44,13 @@ class Steps(NamedTuple):
         return self.t0 + np.arange(self.number + 1) * self.h_ns / 1e9
 
 
+def tell(progress: Progress | None, steps: Steps, tick: int) -> None:
+    """Report progress after this tick, now and then, and at the end."""
+    done = tick + 1
+    if progress is not None and (done % max(1, steps.number // REPORTS) == 0 or done == steps.number):
+        progress(done / steps.number)
+
+
 def field(plant: Plant, form: Coordinates) -> Field:
     """f(t, y) of a form: the engine's accelerations, the form's kinematics."""
 
@@ -107,7 +114,6 @@ def plain_steps(
                 done.append(Stretch(form, steps.times[first : k + 2], np.array(rows)))
                 form, y, first = on, on.start(y13), k + 1
                 rows, f = [y], field(plant, form)
-        if progress is not None and (k + 1) % max(1, steps.number // REPORTS) == 0:
-            progress((k + 1) / steps.number)
+        tell(progress, steps, k)
     done.append(Stretch(form, steps.times[first : first + len(rows)], np.array(rows)))
     return done, np.array(held)
