@@ -1,7 +1,6 @@
 """Gimbal lock of Euler angles: said with time and angle, and then stopped at, switched away from, or run through."""
 
 import math
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +9,10 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import SEQUENCES
 from rbt_ros.toolbox.formalisms import EulerAngles
 
-NEAR = 0.05  # sine of the angle to gimbal lock below which it is near: 2.9 deg
-FAR = 0.3  # and above which a run comes back to its own sequence: 17 deg
+# sine of the angle to gimbal lock: below it a run is near
+NEAR = {"stop": 0.05, "continue": 0.05, "switch": 0.25}  # 2.9 deg; 14 deg, while the angles are still accurate
+FAR = 0.5  # and above it comes back to its own sequence: 30 deg
 SLACK = 1e-9  # within which a zero of an event finder lies
-ACTIONS = ("stop", "switch", "continue")
 
 
 class GimbalLock(NamedTuple):
@@ -29,16 +28,17 @@ class Guard:
     """Watches a run in Euler angles."""
 
     def __init__(self, sequence: str, action: str):
-        if action not in ACTIONS:
-            raise ScenarioError(f"on_singularity '{action}' is not one of {', '.join(ACTIONS)}.")
-        self.home, self.action = EulerAngles(sequence), action
+        if action not in NEAR:
+            raise ScenarioError(f"on_singularity '{action}' is not one of {', '.join(NEAR)}.")
+        self.home, self.action, self.near = EulerAngles(sequence), action, NEAR[action]
+        self.warnings: list[str] = []  # to be said when the run has ended
         self.locks: list[GimbalLock] = []
         self._inside = False
 
     def first(self, y13: np.ndarray, t: float) -> EulerAngles:
         """The form in which a run starts."""
         y = self.home.start(y13)
-        if abs(self.home.margin(y)) >= NEAR:
+        if abs(self.home.margin(y)) >= self.near:
             return self.home
         if self.action == "stop":
             raise ScenarioError(
@@ -49,7 +49,7 @@ class Guard:
 
     def after(self, t: float, form: EulerAngles, before: np.ndarray, y: np.ndarray) -> EulerAngles | None:
         """The form in which to go on from y at t [s], one step after `before`; None: stop here."""
-        near = bool(abs(form.margin(y)) < NEAR + SLACK or form.margin(before) * form.margin(y) < 0.0)
+        near = bool(abs(form.margin(y)) < self.near + SLACK or form.margin(before) * form.margin(y) < 0.0)
         if form != self.home:
             y13 = form.engine(y)
             if abs(self.home.margin(self.home.start(y13))) > FAR - SLACK:
@@ -71,10 +71,9 @@ class Guard:
             "switch": f"it goes on in {to.sequence}",
             "continue": "it goes on, and may lose its accuracy",
         }
-        warnings.warn(
+        self.warnings.append(
             f"t = {t:.6g} s: the Euler angles {form.sequence} are {_distance(form, y):.2g} deg from gimbal lock, "
-            f"middle angle {math.degrees(y[1]):.6g} deg; {words[self.action]}.",
-            stacklevel=4,
+            f"middle angle {math.degrees(y[1]):.6g} deg; {words[self.action]}."
         )
         return to
 

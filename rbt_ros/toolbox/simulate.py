@@ -2,6 +2,7 @@
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -117,7 +118,11 @@ def simulate(
     )
     times = _output_times(output_times, problem.span)
     wanted = checked_events(events)
-    track = _integrate(problem, way)
+    try:
+        track = _integrate(problem, way)
+    finally:
+        for text in way.guard.warnings if way.guard else ():
+            warnings.warn(text, stacklevel=2)
     hits = find_hits(track, wanted)
     if hits and wanted[hits[-1].event].terminal:
         times = _until(hits[-1].t, track.t if times is None else times)

@@ -7,7 +7,7 @@ import numpy as np
 from rbt_ros.core.events import Event
 from rbt_ros.solvers import METHODS, solve
 from rbt_ros.toolbox.formalisms import EulerAngles, Formalism
-from rbt_ros.toolbox.gimbal import FAR, NEAR, Guard
+from rbt_ros.toolbox.gimbal import FAR, Guard
 from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.stretches import Progress, Stretch, field
 from rbt_ros.toolbox.track import Track
@@ -60,7 +60,7 @@ def _events(form: Formalism, guard: Guard | None) -> list[Event]:
     if guard is None or not isinstance(form, EulerAngles):
         return []
     home, ends = guard.home, guard.action != "continue"
-    near = Event(lambda t, y: abs(form.margin(y)) - NEAR, ends, -1)
+    near = Event(lambda t, y: abs(form.margin(y)) - guard.near, ends, -1)
     if form == home:
         return [near, Event(lambda t, y: form.margin(y), ends)] if ends else [near]
     back = Event(lambda t, y: abs(home.margin(home.start(form.engine(y)))) - FAR, True, 1)

@@ -88,7 +88,7 @@ RUNS = [
     (dict(solver="splitting", normalise=None), "solver 'splitting' integrates quaternions by projection"),
     (dict(formalism="rodrigues"), "formalism 'rodrigues' is not one of quaternion, euler, matrix"),
     (dict(sequence="ABC"), "sequence: 'ABC' is no Euler sequence"),
-    (dict(formalism="euler", on_singularity="panic"), "on_singularity 'panic' is not one of stop, switch, continue"),
+    (dict(formalism="euler", on_singularity="panic"), "on_singularity 'panic' is not one of stop, continue, switch"),
     (dict(normalise="often"), "normalise 'often' is not one of 'projection', 'manifold', 'multiplier', None"),
     (dict(formalism="euler", normalise="manifold"), "Euler angles have no constraint to keep"),
     (dict(formalism="matrix", normalise="multiplier"), "normalise='multiplier' is for quaternions"),

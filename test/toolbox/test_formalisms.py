@@ -101,6 +101,9 @@ def test_what_keeps_the_constraint_and_what_does_not():
 TUMBLE = dict(omega_b=(0.002, 1.0, 0.001), duration=3.0)  # pitches through 90 deg at t = π/2, missing it by 0.1 deg
 BALL = rbt.RigidBody(1.0, (1.0, 1.0, 1.0))
 WARNS = r"t = 1\.5\d+ s: the Euler angles ZYX are 2\.\d deg from gimbal lock, middle angle 87\.\d+ deg; "
+EARLY = (
+    r"t = 1\.3\d+ s: the Euler angles ZYX are 14 deg from gimbal lock, middle angle 7\d\.\d+ deg; it goes on in [XYZ]+"
+)
 
 
 def tumble(action, **options):
@@ -120,7 +123,7 @@ def test_gimbal_lock_stops_the_run(options):
 @pytest.mark.parametrize("options", [dict(solver="rk4", step=0.01), dict(solver="ode45", rtol=1e-8, atol=1e-10)])
 def test_a_run_that_switches_sequence_knows_no_lock(options):
     """As exact as quaternions, and in its own sequence again at the end."""
-    with pytest.warns(UserWarning, match=WARNS + "it goes on in [XYZ]+"):
+    with pytest.warns(UserWarning, match=EARLY):
         found = tumble("switch", **options)
     exact = rbt.simulate(BALL, **TUMBLE, solver="exact", step=0.01)
     assert found.time[-1] == 3.0
