@@ -34,11 +34,11 @@ def compare():
 if __name__ == "__main__":
     figure = Figure(figsize=(9, 6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
-    for name, (time, angle, constraint) in compare().items():
+    for i, (name, (time, angle, constraint)) in enumerate(compare().items()):
         print(f"{name:30} error {angle[-1]:.1e} rad, constraint {constraint.max():.1e}")
-        above.semilogy(time[1:], angle[1:], label=name)
+        above.semilogy(time[1:], angle[1:], label=name, linewidth=4 - 0.5 * i)
         if constraint.any():
-            below.semilogy(time[1:], np.maximum(constraint[1:], 1e-17), label=name)
+            below.semilogy(time[1:], np.maximum(constraint[1:], 1e-17), label=name, linewidth=4 - 0.5 * i)
     above.set_ylabel("error of the attitude [rad]")
     below.set_ylabel("|q| - 1, or RᵀR - 1")
     below.set_xlabel("time t [s]")

@@ -244,8 +244,8 @@ class LabResult:
             "velocity, body axes [m/s]": self.velocity_b,
         }
         for ax, (label, values) in zip(axes.flat, curves.items(), strict=True):
-            for axis, style, column in zip("xyz", ("-", "--", ":"), values.T, strict=True):
-                ax.plot(self.time, column, style, label=axis)  # styles: equal curves stay visible
+            for axis, width, column in zip("xyz", (3.5, 2.3, 1.1), values.T, strict=True):
+                ax.plot(self.time, column, linewidth=width, label=axis)  # equal curves stay visible
             ax.set_title(label, fontsize=10)
             ax.grid(alpha=0.3)
         axes[0, 0].legend(ncols=3, fontsize=8)
