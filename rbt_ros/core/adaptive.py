@@ -122,61 +122,9 @@ def stages(model, y, input, t_ns, s, h, method, work, first, last):
     fill_stages(model, y, input, t_ns, s, h, work, A, C, first, last)
 
 
-@routine
-def take_steps(
-    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
-    t_ns, s, end, h, h_max, rtol, atol, method, steps,
-):  # fmt: skip
-    """(code, steps taken, rejected, evaluations, s, h, body): up to len(steps) steps from s towards end [s] after t_ns.
-
-    y in place. Row k of steps becomes [s, h, y, coefficients] of the k-th step.
-    """
-    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    _, B, _, count = tableau(method)
-    tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
-    dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
-    new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
-    while s < end and taken < steps.shape[0]:
-        h = min(h, h_max)
-        if end - s < 1.01 * h:
-            h = end - s
-        else:
-            h = (s + h) - s  # what the time will really advance by: no drift in ten thousand steps
-        known = 1 if again else 0  # the first stage does not depend on h
-        stages(model, y, input, t_ns, s, h, method, work, known, tried)
-        evaluations += tried - known
-        weighted_sum(work.stage, B, count, new)
-        for c in range(ny):
-            new[c] = y[c] + h * new[c]
-        error = error_norm(y, new, h, rtol, atol, method, work)
-        if not error <= 1.0:  # NaN too
-            h *= max(SHRINK, SAFETY / order_root(error, method)) if math.isfinite(error) else SHRINK
-            rejected += 1
-            again = True
-            if not h > 1e-15 * end:
-                body = first_non_finite(model, new)
-                return (STEP_TOO_SMALL if body < 0 else NON_FINITE), taken, rejected, evaluations, s, h, body
-            continue
-        stages(model, y, input, t_ns, s, h, method, work, tried, dense)
-        evaluations += dense - tried
-        steps[taken, 0], steps[taken, 1] = s, h
-        dense_coefficients(y, new, h, method, work, steps[taken])
-        copy(new, y)
-        normalise(model, y)
-        s = end if h == end - s else s + h
-        taken += 1
-        factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY / order_root(error, method)))
-        h *= min(1.0, factor) if again else factor
-        again = False
-    return OK, taken, rejected, evaluations, s, h, -1
-
-
-@routine
-def first_step(
-    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, t_ns, end, rtol, atol, method
-):  # fmt: skip
+@kernel
+def first_step(model, y, input, t_ns, end, rtol, atol, method, work):
     """A step [s] whose error will be about the tolerance: from the size of y, its rate, and the rate's change."""
-    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     ny = y.shape[0]
     stages(model, y, input, t_ns, 0.0, 0.0, method, work, 0, 1)
     d0, d1, d2, new = 0.0, 0.0, 0.0, work.stage[GOOD_ROW]
@@ -201,8 +149,8 @@ def first_step(
     return h if h > 0.0 else end  # also of NaN: the first step then finds out
 
 
-@routine
-def interpolate(row, x, out):
+@kernel
+def dense_state(row, x, out):
     """out = y at the fraction x of the step in `row`: y + x (F1 + (1-x) (F2 + x (F3 + (1-x) (F4 + ...))))."""
     ny = out.shape[0]
     count = (row.shape[0] - 2) // ny - 1
@@ -213,36 +161,79 @@ def interpolate(row, x, out):
         out[c] = row[2 + c] + total
 
 
+@kernel
+def fill_rows(model, y, s, row, times, filled, out):
+    """Rows of out from `filled` on, while times <= s, where y is the end of the step in `row`; how many are full."""
+    while filled < times.shape[0] and times[filled] <= s:
+        if times[filled] < s:
+            dense_state(row, (times[filled] - row[0]) / row[1], out[filled])
+            normalise(model, out[filled])
+        else:
+            copy(y, out[filled])
+        filled += 1
+    return filled
+
+
 @routine
 def march(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
-    t_ns, h, h_max, rtol, atol, method, max_steps, times, out, row,
+    t_ns, s, end, h, h_max, rtol, atol, method, max_steps, steps, times, out,
 ):  # fmt: skip
-    """(code, times filled, steps, rejected, evaluations, s, h, body): from t_ns to the last of `times` [s] after it.
+    """(code, steps taken, rejected, evaluations, times filled, s, h, body): from s to end [s] after t_ns, y in place.
 
-    y in place. Row i of out becomes y at times[i], quaternions normalised; `row` is where a step is kept.
+    At most max_steps steps; h = 0: choose the first one. The k-th step is kept as [s, h, y, coefficients] in row k of
+    steps, in turn. Row i of out becomes y at times[i] [s] after t_ns, s or later, quaternions normalised.
     """
-    model, steps = Model(tree, body, freedom, world), row.reshape((1, row.shape[0]))
-    s, end, filled, taken, rejected, evaluations, code, who = 0.0, times[-1], 0, 0, 0, 0, OK, -1
-    while filled < times.shape[0]:
-        if times[filled] <= s:
-            if times[filled] < s:
-                interpolate(row, (times[filled] - row[0]) / row[1], out[filled])
-                normalise(model, out[filled])
-            else:
-                copy(y, out[filled])
-            filled += 1
+    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
+    _, B, _, count = tableau(method)
+    tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
+    dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
+    new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
+    filled = fill_rows(model, y, s, steps[0], times, 0, out)
+    if not h > 0.0 and s < end:
+        h = first_step(model, y, input, t_ns, end, rtol, atol, method, work)
+        evaluations += 2
+    while s < end and taken < max_steps:
+        h = min(h, h_max)
+        if end - s < 1.01 * h:
+            h = end - s
+        else:
+            h = (s + h) - s  # what the time will really advance by: no drift in ten thousand steps
+        known = 1 if again else 0  # the first stage does not depend on h
+        stages(model, y, input, t_ns, s, h, method, work, known, tried)
+        evaluations += tried - known
+        weighted_sum(work.stage, B, count, new)
+        for c in range(ny):
+            new[c] = y[c] + h * new[c]
+        error = error_norm(y, new, h, rtol, atol, method, work)
+        if not error <= 1.0:  # NaN too
+            h *= max(SHRINK, SAFETY / order_root(error, method)) if math.isfinite(error) else SHRINK
+            rejected += 1
+            again = True
+            if not h > 1e-15 * end:
+                who = first_non_finite(model, new)
+                return (STEP_TOO_SMALL if who < 0 else NON_FINITE), taken, rejected, evaluations, filled, s, h, who
             continue
-        if taken == max_steps:
-            return TOO_MANY_STEPS, filled, taken, rejected, evaluations, s, h, -1
-        code, one, again, n, s, h, who = take_steps(
-            tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
-            t_ns, s, end, h, h_max, rtol, atol, method, steps,
-        )  # fmt: skip
-        taken, rejected, evaluations = taken + one, rejected + again, evaluations + n
-        if code != OK:
-            return code, filled, taken, rejected, evaluations, s, h, who
-    return OK, filled, taken, rejected, evaluations, s, h, -1
+        stages(model, y, input, t_ns, s, h, method, work, tried, dense)
+        evaluations += dense - tried
+        row = steps[taken % steps.shape[0]]
+        row[0], row[1] = s, h
+        dense_coefficients(y, new, h, method, work, row)
+        copy(new, y)
+        normalise(model, y)
+        s = end if h == end - s else s + h
+        taken += 1
+        filled = fill_rows(model, y, s, row, times, filled, out)
+        factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY / order_root(error, method)))
+        h *= min(1.0, factor) if again else factor
+        again = False
+    return OK, taken, rejected, evaluations, filled, s, h, -1
+
+
+@routine
+def interpolate(row, x, out):
+    """`dense_state` for a call from Python."""
+    dense_state(row, x, out)
 
 
 # --------------------------------------------------------------------------------------------------- solutions
@@ -323,19 +314,19 @@ def solve(
     ny, evaluations, rejected, code, body = len(y), 0, 0, OK, -1
     times, states, pieces, hits = [0.0], [y.copy()], [], []
     before = [e.function(0.0, y) for e in events]
-    start, h = t_ns, None
+    start, h, no_times = t_ns, 0.0, (np.empty(0), np.empty((0, ny)))
     for stop in stops_ns(input, t_ns, t_ns + duration_ns):
         s, end, offset = 0.0, (stop - start) / 1e9, (start - t_ns) / 1e9
         arrays = (*model, y, *input, *work, start)
-        if h is None:
-            h = first_step(*arrays, end, rtol, atol, method)
-            evaluations += 2
         while s < end and code == OK:
-            steps = np.empty((min(CHUNK, max_steps - len(pieces)), row_width(method, ny)))
-            if len(steps) == 0:
+            steps = np.empty((CHUNK, row_width(method, ny)))
+            room = min(CHUNK, max_steps - len(pieces))
+            if room == 0:
                 code = TOO_MANY_STEPS
                 break
-            code, taken, vain, n, s, h, body = take_steps(*arrays, s, end, h, h_max, rtol, atol, method, steps)
+            code, taken, vain, n, _, s, h, body = march(
+                *arrays, s, end, h, h_max, rtol, atol, method, room, steps, *no_times
+            )
             evaluations, rejected = evaluations + n, rejected + vain
             for k in range(taken):
                 row = steps[k]
@@ -386,23 +377,20 @@ def solve_at(
     """
     y, work = y.copy(), workspace(model, len(y) - sum(model_size(model))) if work is None else work
     times_ns, out = np.asarray(times_ns, np.int64), np.empty((len(times_ns), len(y)))
-    row, filled, steps, rejected, evaluations, reached = np.empty(row_width(method, len(y))), 0, 0, 0, 0, 0.0
-    start, h, code, body = t_ns, h_first, OK, -1
+    filled, steps, rejected, evaluations, reached = 0, 0, 0, 0, 0.0
+    start, h, code, body = t_ns, h_first or 0.0, OK, -1
+    step = np.empty((1, row_width(method, len(y))))
     for stop in stops_ns(input, t_ns, int(times_ns[-1])):
-        here = times_ns[filled : np.searchsorted(times_ns, stop, side="right")]
-        times = (np.append(here, stop) - start) / 1e9  # the stop itself, once more: where y goes on
-        rows = np.empty((len(times), len(y)))
-        arrays = (*model, y, *input, *work, start)
-        if h is None:
-            h = first_step(*arrays, times[-1], rtol, atol, method)
-            evaluations += 2
-        code, done, n, vain, calls, s, h, body = march(
-            *arrays, h, h_max, rtol, atol, method, max_steps - steps, times, rows, row
+        last = np.searchsorted(times_ns, stop, side="right")
+        times, end = (times_ns[filled:last] - start) / 1e9, (stop - start) / 1e9
+        code, n, vain, calls, done, s, h, body = march(
+            *(*model, y, *input, *work, start, 0.0, end, h, h_max, rtol, atol, method, max_steps - steps),
+            *(step, times, out[filled:last]),
         )
         steps, rejected, evaluations = steps + n, rejected + vain, evaluations + calls
-        done = min(done, len(here))
-        out[filled : filled + done] = rows[:done]
         filled, reached = filled + done, (start - t_ns) / 1e9 + s
+        if code == OK and s < end:
+            code = TOO_MANY_STEPS
         if code != OK:
             break
         start = stop

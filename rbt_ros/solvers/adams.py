@@ -17,7 +17,6 @@ from rbt_ros.solvers.stepper import (
     Polynomial,
     Stepper,
     first_step,
-    reversed_cumsum,
     rms,
     tolerance,
 )
@@ -71,7 +70,7 @@ class ODE113(Stepper):
         sigma = np.cumprod([1.0, *(np.arange(1, k + 1) * alpha)])
         g = integrals(alpha)
         star = beta[:, None] * self.phi[:k]
-        expected = reversed_cumsum(star)  # φᵉ: the differences if f went on as the polynomial
+        expected = np.cumsum(star[::-1], axis=0)[::-1]  # φᵉ: the differences if f went on as the polynomial
 
         predicted = self.y + h * (g[:k] @ star)
         surprise = self.fun(t_new, predicted) - expected[0]  # φᵖ_(k+1)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import OdeSolution, OdeSolver
+from scipy.integrate import DenseOutput, OdeSolution, OdeSolver
 
 from rbt_ros.core.events import Event, Hit, hits_in_step
 from rbt_ros.errors import SolveError
@@ -164,49 +164,34 @@ class _Run(NamedTuple):
     progress: Callable[[float], None] | None
 
     def follow(self, make: Callable[[], OdeSolver], f: Checked, stages: int | None) -> Solution:
-        """Step to the end of the span or a terminal event."""
-        (t0, t_end), wants = self.span, self.outputs
+        """Step to the end of the span or a terminal event. stages: evaluations that a try costs, None: others count."""
+        t0, t_end = self.span
         solver = make()
-        times, rows, ends, pieces, hits, orders = [], [], [t0], [], [], []
-        if wants is None or wants[:1] == [t0]:
-            times, rows = [t0], [solver.y.copy()]
-        before, told, rejected, ended = [e.function(t0, solver.y) for e in self.events], 0.0, 0, None
-        while solver.status == "running" and ended is None:
-            evaluations = f.evaluations
+        record, watch, rejected, orders = _Record(self, solver.y), _Watch(self.events, t0, solver.y), 0, []
+        while solver.status == "running" and watch.end is None:
             orders.append(getattr(solver, "order", 0))
+            before = f.evaluations
             self._advance(solver, f)
-            if stages is not None:
-                rejected += (f.evaluations - evaluations) // stages - 1
-            t_old, t, y = solver.t_old, solver.t, solver.y
+            rejected += (f.evaluations - before) // stages - 1 if stages is not None else 0
             at = _once(solver.dense_output)
-            if self.events:
-                values = [e.function(t, y) for e in self.events]
-                found = hits_in_step(
-                    self.events, before, values, t_old, t - t_old, lambda x, a=t_old, b=t, p=at: p()(a + x * (b - a))
-                )
-                before = values
-                hits += found
-                if found and self.events[found[-1].event].terminal:
-                    ended, t, y = found[-1], found[-1].t, found[-1].y
-            for when in self._due(len(times), t_old, t):
-                exact = abs(when - t) <= 8 * math.ulp(max(abs(t0), abs(t_end)))
-                times.append(when)
-                rows.append(y.copy() if exact else at()(when))
-            if ended is not None and times[-1:] != [t]:
-                times, rows = [*times, t], [*rows, y]
-            ends.append(t)
-            if self.dense:
-                pieces.append(at())
-            told = self._tell((t - t0) / (t_end - t0), told, ended is not None)
+            watch.step(solver.t_old, solver.t, solver.y, at)
+            record.step(solver.t_old, solver.t, solver.y, at, watch.end)
         status = f"reached the end of the span, t = {t_end:.9g}."
-        if ended is not None:
-            status = f"event {ended.event} ended the run at t = {ended.t:.9g}."
+        if watch.end is not None:
+            status = f"event {watch.end.event} ended the run at t = {watch.end.t:.9g}."
+        varies = " to " in METHODS[self.method].order and orders[0] > 0
         return Solution(
-            self.method, np.array(times), np.array(rows).reshape(len(times), solver.n), f.evaluations, len(orders),
-            getattr(solver, "rejected", rejected if stages is not None else None),
-            np.array(orders) if " to " in METHODS[self.method].order and orders and orders[0] else None,
-            hits, status, OdeSolution(ends, pieces) if self.dense else None,
-        )  # fmt: skip
+            method=self.method,
+            t=np.array(record.times),
+            y=np.array(record.rows).reshape(len(record.rows), solver.n),
+            evaluations=f.evaluations,
+            steps=len(orders),
+            rejected=getattr(solver, "rejected", rejected if stages is not None else None),
+            orders=np.array(orders) if varies else None,
+            hits=watch.hits,
+            status=status,
+            dense=OdeSolution(record.ends, record.pieces) if self.dense else None,
+        )
 
     def _advance(self, solver: OdeSolver, f: Checked) -> None:
         """One step, or a SolveError that says from which time on it does not go."""
@@ -217,25 +202,77 @@ class _Run(NamedTuple):
                 raise
             raise SolveError(f"{self.method}: {f.last_bad}.") from err
         if solver.status == "failed":
-            why = f.last_bad or "is the problem stiff, or does the solution grow without bound?"
+            why = f"{f.last_bad}." if f.last_bad else "is the problem stiff, or does the solution grow without bound?"
             text = str(message).rstrip(".")
-            raise SolveError(
-                f"{self.method} stops at t = {solver.t:.9g}: {text[:1].lower()}{text[1:]}; {why}.".replace("?.", "?")
-            )
+            raise SolveError(f"{self.method} stops at t = {solver.t:.9g}: {text[:1].lower()}{text[1:]}; {why}")
 
-    def _due(self, given: int, t_old: float, t: float) -> np.ndarray:
-        """The output times of a step that has just been taken."""
-        if self.outputs is None:
-            return np.linspace(t_old, t, self.refine + 1)[1:]
-        ahead = self.outputs[given:]
-        forward = self.span[1] > self.span[0]
-        return ahead[: np.searchsorted(ahead if forward else -ahead, t if forward else -t, side="right")]
 
-    def _tell(self, fraction: float, told: float, last: bool) -> float:
-        if self.progress is None or (fraction < told + 1.0 / PROGRESS_STEPS and fraction < 1.0 and not last):
-            return told
-        self.progress(min(fraction, 1.0))
-        return fraction
+class _Watch:
+    """The events along a run."""
+
+    def __init__(self, events: list[Event], t0: float, y0: np.ndarray):
+        self.events, self.hits = events, list[Hit]()
+        self.values = [event.function(t0, y0) for event in events]
+        self.end: Hit | None = None
+
+    def step(self, t_old: float, t: float, y: np.ndarray, at: Callable[[], DenseOutput]) -> None:
+        """Look for zeros in a step; `end` is the terminal one."""
+        if not self.events:
+            return
+        before, self.values = self.values, [event.function(t, y) for event in self.events]
+        found = hits_in_step(
+            self.events, before, self.values, t_old, t - t_old, lambda x: at()(t_old + x * (t - t_old))
+        )
+        self.hits += found
+        if found and self.events[found[-1].event].terminal:
+            self.end = found[-1]
+
+
+class _Record:
+    """What a run gives back: rows at the times that are wanted, pieces of dense output, progress."""
+
+    def __init__(self, run: _Run, y0: np.ndarray):
+        (t0, t_end), wants = run.span, run.outputs
+        self.run, self.told = run, 0.0
+        self.way = math.copysign(1.0, t_end - t0)
+        self.ahead = self.way * (np.zeros(0) if wants is None else wants)  # ascends in the direction of the run
+        self.times, self.rows, self.ends, self.pieces = list[float](), list[np.ndarray](), [t0], list[DenseOutput]()
+        if wants is None:
+            self.times, self.rows = [t0], [y0.copy()]
+        else:
+            self.times = [t0] * int(np.searchsorted(self.ahead, self.way * t0, side="right"))
+            self.rows = [y0.copy() for _ in self.times]
+
+    def step(self, t_old: float, t: float, y: np.ndarray, at: Callable[[], DenseOutput], end: Hit | None) -> None:
+        """Add a step, up to the terminal event if there is one in it."""
+        if end is not None:
+            t, y = end.t, end.y
+        round_off = 8 * math.ulp(max(map(abs, self.run.span)))
+        for when in self._due(t_old, t):
+            self.times.append(float(when))
+            self.rows.append(y.copy() if abs(when - t) <= round_off else at()(when))
+        if end is not None and self.times[-1:] != [t]:
+            self.times.append(t)
+            self.rows.append(y)
+        if self.run.dense and t != t_old:
+            self.ends.append(t)
+            self.pieces.append(at())
+        self._tell(t, end is not None)
+
+    def _due(self, t_old: float, t: float) -> np.ndarray:
+        """The times wanted of this step."""
+        if self.run.outputs is None:
+            return np.linspace(t_old, t, self.run.refine + 1)[1:]
+        last = int(np.searchsorted(self.ahead, self.way * t, side="right"))
+        return self.run.outputs[len(self.times) : last]
+
+    def _tell(self, t: float, ends: bool) -> None:
+        """Progress, now and then, and at the end."""
+        t0, t_end = self.run.span
+        fraction = (t - t0) / (t_end - t0)
+        if self.run.progress and (fraction >= self.told + 1.0 / PROGRESS_STEPS or fraction >= 1.0 or ends):
+            self.run.progress(min(fraction, 1.0))
+            self.told = fraction
 
 
 def _once(make: Callable[[], Any]) -> Callable[[], Any]:

@@ -4,7 +4,7 @@ Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), secti
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,8 +173,3 @@ class OneStep(Stepper):
     def _go_on(self, t_new: float, trial: Trial) -> None:
         self.accept(t_new, t_new - self.t, trial)
         self.t, self.y = t_new, trial.y
-
-
-def reversed_cumsum(rows: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Row i: the sum of rows i and following."""
-    return np.cumsum(np.asarray(rows)[::-1], axis=0)[::-1]

@@ -11,7 +11,7 @@ from core.digest import digest
 HERE = Path(__file__)
 
 
-@pytest.mark.parametrize("formulation", ["articulated", "wittenburg"])
+@pytest.mark.parametrize("formulation", ["articulated", "adaptive", "wittenburg"])
 @pytest.mark.parametrize("setting", [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}], ids=str)
 def test_same_bits(setting, formulation):
     path = os.pathsep.join([str(HERE.parents[1]), str(HERE.parents[2])])
