@@ -79,23 +79,24 @@ def from_matrix(matrix: Any, where: str) -> Quaternion:
     R = np.asarray(matrix, dtype=float)
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0:
         raise ModelError(f"{where}: {R.tolist()} is no rotation: R Rᵀ must be 1 (to 1e-9) and det R = +1.")
-    w, x, y, z = nearest_quaternion(R).tolist()
-    return (w, x, y, z)
+    return nearest_quaternion(R)
 
 
-def nearest_quaternion(R: np.ndarray) -> np.ndarray:
-    """q_AB (4,) of an R_AB that is a rotation but for integration errors: Shepperd's, made unit; w >= 0."""
-    squares = np.array([1 + R.trace(), *(1 + 2 * np.diag(R) - R.trace())])  # 4 w², 4 x², 4 y², 4 z²
-    k = int(np.argmax(squares))
-    w, x, y = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    rows = [
-        [squares[0], w, x, y],
-        [w, squares[1], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-        [x, R[0, 1] + R[1, 0], squares[2], R[1, 2] + R[2, 1]],
-        [y, R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], squares[3]],
-    ]
-    q = np.array(rows[k])
-    return q / math.copysign(np.linalg.norm(q), q[0])
+def nearest_quaternion(R: np.ndarray) -> Quaternion:
+    """q_AB of an R_AB that is a rotation but for integration errors: Shepperd's, made unit; w >= 0.
+
+    4 q qᵀ has these rows; the one with the largest diagonal element loses no digits.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    rows = (
+        (1 + a + e + i, h - f, c - g, d - b),
+        (h - f, 1 + a - e - i, b + d, c + g),
+        (c - g, b + d, 1 - a + e - i, f + h),
+        (d - b, c + g, f + h, 1 - a - e + i),
+    )
+    w, x, y, z = max((rows[k][k], rows[k]) for k in range(4))[1]
+    s = math.copysign(1 / math.sqrt(w * w + x * x + y * y + z * z), w if w != 0 else 1.0)
+    return (s * w, s * x, s * y, s * z)
 
 
 def as_quaternion(value: Any, where: str) -> Quaternion:

@@ -79,7 +79,7 @@ def _terms(item: Any, kind: type[Force] | type[Torque]) -> list[Load]:
     if point.shape != (3,) or not np.isfinite(point).all():
         raise ScenarioError(f"{name}: at={point.tolist()} must be three finite numbers [m], from the centre of mass.")
     if isinstance(given.value, VectorSum):
-        sources = given.value.terms
+        sources: list[Source] = [*given.value.terms]
     else:
         sources = [source(given.value, name, given.per, given.between)]
     column = t.LOAD_FORCE if kind is Force else t.LOAD_MOMENT

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rbt_ros.core.vec import cross, dot, qconj, qmul, rotation, rotation_vector_quat, turn_back, turn_quat
+from rbt_ros.core.vec import cross, dot, qconj, qmul, rotation, rotation_vector_quat, skew, turn_back, turn_quat
 from rbt_ros.errors import SolveError
 from rbt_ros.model.attitude import euler_angles, from_euler, matrices, nearest_quaternion
 from rbt_ros.toolbox.state import STATES, P, Q, V, W
@@ -81,9 +81,8 @@ class Matrices:
         return np.concatenate([nearest_quaternion(y[:9].reshape(3, 3)), y[9:]])
 
     def rate(self, y: np.ndarray, rate13: np.ndarray) -> np.ndarray:
-        """Ṙ = R [ω]×: each row r of R turns by r × ω."""
-        w = y[12:15]
-        return np.concatenate([np.cross(y[:9].reshape(3, 3), w).ravel(), rate13[4:]])
+        """Ṙ = R [ω]×."""
+        return np.concatenate([(y[:9].reshape(3, 3) @ skew(y[12:15].tolist())).ravel(), rate13[4:]])
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """The nearest rotation: U Vᵀ of the singular value decomposition."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.toolbox.vectors import Series, Source, arguments, sampled, source
+from rbt_ros.toolbox.vectors import Constant, OfState, OfTime, Series, arguments, sampled, source
 
 
 class VectorSum:
@@ -18,7 +18,7 @@ class VectorSum:
     def __init__(self, *terms: Any, between: str = "linear"):
         """terms: see `add`. between: the samples of series, "linear", "hold" or "cubic"."""
         self._between = between
-        self._terms: list[Source] = []
+        self._terms: list[Constant | OfTime | Series] = []
         self._joined: list[np.ndarray] = []  # rows t x y z
         for term in terms:
             self.add(term)
@@ -34,7 +34,9 @@ class VectorSum:
         where = f"VectorSum, term {len(self._terms) + 1}"
         if callable(term) and arguments(term) != 1:
             raise ScenarioError(f"{where}: a function takes t alone; give one of (t, state) to rbt.Force directly.")
-        self._terms.append(source(term, where, between=self._between))
+        made = source(term, where, between=self._between)
+        assert not isinstance(made, OfState)  # a function of one argument is of time
+        self._terms.append(made)
         return self
 
     def join(self, times: Any, values: Any) -> "VectorSum":
@@ -72,7 +74,7 @@ class VectorSum:
         return self.joined[:, 1:]
 
     @property
-    def terms(self) -> list[Source]:
+    def terms(self) -> list[Constant | OfTime | Series]:
         """All that is added up."""
         if not self._joined:
             return list(self._terms)

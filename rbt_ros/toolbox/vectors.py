@@ -32,6 +32,17 @@ class OfTime(NamedTuple):
         """Its value, checked."""
         return checked(self.function(t), self.where, t)
 
+    def at_all(self, times: list[float]) -> np.ndarray:
+        """Its values (n, 3) at times (n,), checked together."""
+        values = [self.function(t) for t in times]
+        try:
+            rows = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            rows = np.zeros(0)
+        if rows.shape == (len(times), 3) and np.isfinite(rows).all():
+            return rows
+        return np.array([checked(value, self.where, t) for value, t in zip(values, times, strict=True)])
+
 
 class OfState(NamedTuple):
     """A function of t [s] and the state."""
@@ -136,10 +147,11 @@ def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:
     return vector
 
 
-def sampled(of: Source, times: Sequence[float] | np.ndarray) -> np.ndarray:
+def sampled(of: Constant | OfTime | Series, times: Sequence[float] | np.ndarray) -> np.ndarray:
     """(N, 3) values at times (N,) [s]; of what does not depend on the state."""
     if isinstance(of, Constant):
         return np.broadcast_to(of.vector, (len(times), 3))
     if isinstance(of, Series):
         return of.at(np.asarray(times))
-    return np.array([of.at(t, None) for t in np.asarray(times).tolist()]).reshape(len(times), 3)
+    different, back = np.unique(np.asarray(times, dtype=float), return_inverse=True)
+    return of.at_all(different.tolist())[back]
