@@ -5,6 +5,7 @@
 | SEMI_IMPLICIT | 1 | 1 | v first, then q along the new v: energy of stiff springs swings, does not drift; rough |
 | RK4 | 4 | 4 | the default: 1 ms for a tumbling satellite or a swinging chain |
 | DOP853 | 8 | 12 | as exact as double precision allows, at three times the cost of RK4 |
+| DORMAND_PRINCE | 5 | 6 | under error control: MATLAB's ode45 |
 
 Quaternions are integrated as they stand (the field ½ q ω is defined off the unit sphere and `rotation` divides by |q|²)
 and put back on the sphere after each step: any Runge-Kutta method keeps its order, and |q| - 1 stays at round-off.
@@ -15,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from rbt_ros.core import dop853
+from rbt_ros.core import dop853, dormand_prince
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import step_on_manifold
@@ -35,7 +36,7 @@ from rbt_ros.core.types import (
 )
 from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
 
-SEMI_IMPLICIT, RK4, DOP853 = 0, 1, 2
+SEMI_IMPLICIT, RK4, DOP853, DORMAND_PRINCE = 0, 1, 2, 3
 
 # classical Runge-Kutta, in the form of `dop853`
 RK4_A, RK4_B, RK4_C = np.zeros((4, 4)), np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]), np.array([0.0, 0.5, 0.5, 1.0])
@@ -47,6 +48,8 @@ def tableau(method):
     """(A, B, C, number of stages) of a Runge-Kutta method; the semi-implicit one uses the first stage only."""
     if method == DOP853:
         return dop853.A, dop853.B, dop853.C, dop853.STAGES
+    if method == DORMAND_PRINCE:
+        return dormand_prince.A, dormand_prince.B, dormand_prince.C, dormand_prince.STAGES
     return RK4_A, RK4_B, RK4_C, 4 if method == RK4 else 1
 
 
