@@ -207,6 +207,8 @@ def march(
         h = min(h, h_max)
         if end - s < 1.01 * h:
             h = end - s
+        else:
+            h = (s + h) - s  # what the time will really advance by: no drift in ten thousand steps
         known = 1 if again else 0  # the first stage does not depend on h
         stages(model, y, input, t_ns, s, h, method, work, known, tried)
         evaluations += tried - known
