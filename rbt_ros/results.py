@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
-from rbt_ros.errors import SetupError
+from rbt_ros.errors import ModelError, SetupError
+from rbt_ros.model.constraints import ConstraintForce
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
 
@@ -62,6 +63,7 @@ class Sample(NamedTuple):
     angular_momentum_com: tuple[float, float, float]  # about the system's CoM
     com: tuple[float, float, float]  # p_WC of the system [m]
     conservation: Conservation
+    constraints: dict[str, ConstraintForce]  # what each constraint does, by name
     work: Work | None = None  # where `work_of_inputs` was asked for
 
     @property
@@ -146,6 +148,14 @@ class Result:
         position, rate = self._q[:, q : q + NQ[kind]], self._v[:, v : v + NV[kind]]
         one = NV[kind] == 1
         return HingeResult(position[:, 0], rate[:, 0]) if one else HingeResult(position, rate)
+
+    def constraint(self, name: str) -> ConstraintForce:
+        """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
+        if name not in self.samples[0].constraints:
+            known = ", ".join(self.samples[0].constraints) or "none"
+            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {known}.")
+        rows = [s.constraints[name] for s in self.samples]
+        return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def columns(self) -> dict[str, np.ndarray]:
         """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""

@@ -12,19 +12,22 @@ from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Controlled
+from rbt_ros.core.constrained import Constrained
 from rbt_ros.core.kept import LIE_EULER, Kept
 from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.assembly import Loops
+from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
+from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.scenario import ADAPTIVE, INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
-from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, Work, turn_all
 
 METHODS = {
@@ -50,6 +53,8 @@ FAILURES = {
     "good state is kept. Is omega in rad/s?",
     t.NON_FINITE_WORK: "the work of the inputs is not finite; the last good state is kept. Look at the inputs, or "
     "leave work_of_inputs out.",
+    t.UNMET: "the constraints at hinge '{}' cannot be met any more; the last good state is kept. Does the mechanism "
+    "lock or come apart there, or is the step too long?",
 }
 
 
@@ -106,6 +111,7 @@ class Simulation:
         self._counts_work = work_of_inputs
         self._y = neutral(robot)  # [q, v (, account of what has acted)]
         self._open_account(2 if work_of_inputs and integrator not in TORQUE_FREE else 0)  # without torque no work
+        self._loops = Loops(robot, self._model, self._work) if robot.constraints else None
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model, work_of_inputs)
         self.set_stabilise(stabilise)
@@ -128,9 +134,9 @@ class Simulation:
             stabilise=scenario.stabilise,
         )
         for name, start in scenario.start_bodies.items():
-            put_body(sim.robot, sim._y, name, start)
+            sim._put_body(name, start)
         for name, hinge_start in scenario.start_hinges.items():
-            put_hinge(sim.robot, sim._y, name, hinge_start)
+            sim._put_hinge(name, hinge_start)
         for planned in scenario.inputs:
             sim._inputs.plan(planned)
         sim._placed()
@@ -141,6 +147,7 @@ class Simulation:
     @property
     def state(self) -> State:
         """Time, coordinates and velocities: copies."""
+        self._close()
         nq = self.robot.coordinates
         return State(self.t_ns, self._motion[:nq].copy(), self._motion[nq:].copy())
 
@@ -151,6 +158,7 @@ class Simulation:
 
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
+        self._close()
         return hashlib.sha256(self.t_ns.to_bytes(8, "little") + self._motion.tobytes()).hexdigest()[:16]
 
     # setting the start
@@ -169,7 +177,7 @@ class Simulation:
 
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
-        put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
+        self._put_body(name, BodyStart(position, quaternion, euler, velocity, omega_body))
         self._placed()
 
     def set_hinge(
@@ -187,8 +195,18 @@ class Simulation:
         A spherical one takes `quaternion` or `euler=("ZXZ", a, b, c)` [rad], and omega of the child against the parent
         in the child's axes [rad/s]. What is not given stays.
         """
-        put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._put_hinge(name, HingeStart(position, rate, quaternion, euler, omega))
         self._placed()
+
+    def _put_body(self, name: str, start: BodyStart) -> None:
+        put_body(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_body(name, start)
+
+    def _put_hinge(self, name: str, start: HingeStart) -> None:
+        put_hinge(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_hinge(name, start)
 
     def _placed(self) -> None:
         """What is set before the first step is the start that `reset` returns to; the energy balance counts anew."""
@@ -197,7 +215,9 @@ class Simulation:
             self._start = self._motion.copy()
         if self._stabiliser:
             self._stabiliser.start(self._model, self._y, self._work)
-        if self._counts_work:
+        if self._loops:
+            self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
+        elif self._counts_work:
             self.sample()
 
     def reset(self) -> None:
@@ -218,8 +238,11 @@ class Simulation:
         mode = STABILISERS[options.method]
         if mode and (text := stabilise_obstacle(self.robot, self._model.world[t.ATTRACTION])):
             raise ScenarioError(text)
-        base = Controlled(*self._tolerances).stepper if self.integrator in ADAPTIVE else None
-        kept = None
+        base, kept = None, None
+        if self.integrator in ADAPTIVE:
+            base = Controlled(*self._tolerances).stepper
+        elif self._loops:
+            base = Constrained(self._loops.rows).stepper
         if mode or self.integrator == "lie_euler":
             self._open_account(ACCOUNT)
             kept = Kept(self._model, base, mode, options.order == "seed", *options[2:])
@@ -229,7 +252,7 @@ class Simulation:
         else:
             self._stepper = kept.stepper if kept else base or integrate.stepper
         self.stabilise, self._stabiliser = options, kept
-        self._renew()
+        self._latch()
 
     def _open_account(self, size: int) -> None:
         """Make room in y for at least `size` sums of what has acted: see `forces.account`."""
@@ -295,7 +318,21 @@ class Simulation:
                 raise SolveError(self._failure(code, body))
 
     def _renew(self) -> None:
-        """Let act what acts from this tick on."""
+        """Let act what acts from this tick on; loops are closed first."""
+        self._latch()
+        if self._loops and self._loops.open:
+            self._loops.close(self._motion, self._inputs.current, self.t_ns)
+            if self.tick == 0:
+                self._start = self._motion.copy()
+            if self._stabiliser:
+                self._stabiliser.start(self._model, self._y, self._work)
+
+    def _close(self) -> None:
+        """What was set is made consistent before anyone looks at it."""
+        if self._loops and self._loops.open:
+            self._renew()
+
+    def _latch(self) -> None:
         self._inputs.renew(self.tick)
         now = self._inputs.current
         self._go_on = self._stepper(self._model, self._y, now, self.h_ns, self._method, self._work)
@@ -336,6 +373,7 @@ class Simulation:
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
             self._kept.conservation(summary, self.t_ns),
+            self._loops.forces(self._motion, self._inputs.current, self.t_ns) if self._loops else {},
             Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
         )
 
@@ -408,7 +446,8 @@ class _Kept:
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any())
+        floats = floats and not holds_the_world(robot.constraints)
+        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._counts_work = counts_work
         self._factors = (math.nan if dissipates and not counts_work else 1.0, 1.0 if floats else math.nan)

@@ -213,8 +213,8 @@ class Kept:
         def advance(t_ns, ticks):
             for tick in range(ticks):
                 status = go_on(t_ns + tick * h_ns, 1)
-                if status.code != OK:
-                    return Status(status.code, tick, status.body)
+                if status[0] != OK:
+                    return Status(status[0], tick, status[2])
                 correct_arrays(*model, y, *work, *memory)
             return Status(OK, ticks, -1)
 

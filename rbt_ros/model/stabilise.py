@@ -8,6 +8,7 @@ import numpy as np
 from rbt_ros.core import stabilise
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.robot import WORLD, Robot
 
 METHODS = {"none": stabilise.NONE, "gradient": stabilise.GRADIENT, "projection": stabilise.PROJECTION}
@@ -58,6 +59,12 @@ def stabilise_obstacle(robot: Robot, attraction: float) -> str:
             )
     if len(roots) > 1:
         return f"stabilise serves one floating tree; robot '{robot.name}' has {len(roots)}: {way_out}"
+    if holds_the_world(robot.constraints) or drives(robot.constraints):
+        names = ", ".join(f"'{c.name}'" for c in robot.constraints)
+        return (
+            f"stabilise: among the constraints {names} of robot '{robot.name}' is one that pushes against the world or "
+            f"moves by itself, and keeps neither momentum nor energy: {way_out}"
+        )
     if attraction != 0.0:
         return f"stabilise: the gravity gradient of a point mass turns robot '{robot.name}': {way_out}"
     moments = np.linalg.eigvalsh(robot.bodies[0].inertia)

@@ -1,14 +1,20 @@
-"""Which robots the integrators of one floating body move, and what they refuse."""
+"""What each integrator is for: which robots it moves, what it refuses."""
 
 from rbt_ros.core.types import DAMPING, SINK, JointKind
 from rbt_ros.model.robot import Robot
 
+ADAPTIVE = ("dop853_adaptive", "dormand_prince")  # under error control
 TORQUE_FREE = ("exact", "splitting")
 ONE_BODY = (*TORQUE_FREE, "lie_euler")
 
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
+    if robot.constraints and integrator in (*TORQUE_FREE, *ADAPTIVE):
+        return (
+            f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
+            "on them; use semi_implicit, rk4 or dop853."
+        )
     if integrator == "semi_implicit" and robot.model.freedom[:, SINK].any():
         return f"integrator '{integrator}' cannot turn a body by the friction inside it: use rk4 or dop853."
     if integrator not in ONE_BODY:
