@@ -364,6 +364,20 @@ def test_redundant_conditions_are_named_and_shared():
     assert forces["back"].wrench == pytest.approx([0, 0, 0, 0, 0, 9.81], abs=1e-12)
 
 
+def test_forces_are_columns_of_a_table():
+    """Efforts of couplings, wrenches of closures; and `rbt info` names both."""
+    sim = rbt.Simulation(four_bar(speed=1.0).build())
+    with pytest.warns(UserWarning, match="closure 'loop'"):
+        result = sim.run(until=0.01)
+    table = result.columns()
+    assert (table["a.effort [N m or N]"] == result.constraint("a").effort).all()
+    assert (table["loop.force_z [N]"] == result.constraint("loop").wrench[:, 5]).all()
+    assert [f"{x.kind} {x.name}: {x.among}" for x in sim.robot.constraints] == [
+        "point loop: coupler, rocker",
+        "prescribe a: a",
+    ]
+
+
 # ------------------------------------------------------------------------------------------------------- bad input
 @pytest.mark.parametrize(
     ("spoil", "message"),
@@ -477,6 +491,16 @@ def test_constraints_of_a_scenario():
     assert r == pytest.approx(0.01 + 0.05 * w, abs=1e-14)
     assert [*sim.sample().constraints] == ["loop", "a", "w", "pinion"]
     assert sim.sample().constraints["loop"].residual < 1e-14
+
+
+def test_a_scenario_closes_loops_of_a_urdf():
+    """The shipped five-body system, half of it tied up: hanging straight it must first be shaken; then it holds."""
+    ends = "{closure: distance, bodies: [world, tee], length: 3 m}"
+    robot = scenario_from_text(f"rbt: 1\nrobot: {{urdf: five_body.urdf, constraints: {{tie: {ends}}}}}").robot
+    assert [x.name for x in robot.constraints] == ["tie"]
+    sim = rbt.Simulation(robot, gravity=(0, 0, -9.81))
+    sim.advance(10)
+    assert sim.sample().constraints["tie"].residual < 1e-14
 
 
 @pytest.mark.parametrize(

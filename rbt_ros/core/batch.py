@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from rbt_ros.core.integrate import run_arrays
+from rbt_ros.core.constrained import Constrained
+from rbt_ros.core.constraints import Constraints
+from rbt_ros.core.integrate import stepper
 from rbt_ros.core.types import Input, Model, Status
 from rbt_ros.core.work import model_size, workspace
 
@@ -19,8 +21,11 @@ def advance_many(
     ticks: int,
     method: int,
     threads: int = 2,
+    constraints: Constraints | None = None,
 ) -> list[Status]:
     """Take every row of states (cases, nq + nv) in place `ticks` steps further; one model and input, or one per case.
+
+    constraints: what holds in all of them, and at their starts.
 
     A case that fails keeps its last good state and says so in its Status; the others go on. Which thread computes a
     case makes no difference.
@@ -29,6 +34,7 @@ def advance_many(
     models = [models] * cases if isinstance(models, Model) else models
     inputs = [inputs] * cases if isinstance(inputs, Input) else inputs
     threads = max(1, min(threads, cases))
+    make = stepper if constraints is None else Constrained(constraints).stepper
 
     def some(first):
         """Cases first, first + threads, ... with a workspace of their own."""
@@ -37,8 +43,8 @@ def advance_many(
             if work is None or models[k].body is not made_for:
                 made_for = models[k].body
                 work = workspace(models[k], states.shape[1] - sum(model_size(models[k])))
-            ended = run_arrays(*models[k], states[k], *inputs[k], *work, h_ns, method, t_ns, ticks)
-            done.append((k, Status(*ended)))
+            go_on = make(models[k], states[k], inputs[k], h_ns, method, work)
+            done.append((k, Status(*go_on(t_ns, ticks))))
         return done
 
     if threads == 1:

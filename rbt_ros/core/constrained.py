@@ -81,7 +81,10 @@ def factor(model, work, bond):
     """Rank of A = G M⁻¹ Gᵀ; fills W, A and the factors of A."""
     m = bond.G.shape[0]
     for r in range(m):
-        respond(model, bond.G[r], bond.still, work, bond.W[r])
+        if all_zero(bond.G[r]):
+            copy(bond.still, bond.W[r])
+        else:
+            respond(model, bond.G[r], bond.still, work, bond.W[r])
     for r in range(m):
         for c in range(r + 1):
             value = 0.0
@@ -89,6 +92,15 @@ def factor(model, work, bond):
                 value += bond.G[r, j] * bond.W[c, j]
             bond.A[r, c], bond.A[c, r] = value, value
     return semidefinite_factors(bond.A, bond.L, bond.column[SIZE], bond.column[REST], bond.order)
+
+
+@kernel
+def all_zero(a):
+    """Whether every element is zero."""
+    for i in range(a.shape[0]):
+        if a[i] != 0.0:
+            return False
+    return True
 
 
 @kernel

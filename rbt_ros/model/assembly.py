@@ -159,11 +159,10 @@ class Loops:
 
         A start from which no small motion helps, like a bar in line with its force, is shaken.
         """
-        single = [(q, v) for _, q, v in map(self._robot.joint_place, self._robot.joint_names) if v not in held]
+        nq, weight = self._robot.coordinates, self._weight(held)
         for attempt in range(SHAKES):
-            shaken, rng = y.copy(), np.random.default_rng(attempt)
-            for q, _ in single:
-                shaken[q] += attempt * rng.uniform(-0.2, 0.2)
+            kick, shaken = np.random.default_rng(attempt).uniform(-0.2, 0.2, len(weight)) * weight, y.copy()
+            step_on_manifold(self._model, y[:nq], kick, float(attempt), shaken)
             found = self._newton(shaken, input, t_ns, held)
             if found is not None:
                 return found
