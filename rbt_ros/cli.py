@@ -202,7 +202,11 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
-    print(f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.since_ns, sim.t_ns)}")
+    print(
+        f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.energy_since_ns, sim.t_ns)}"
+    )
+    if (work := result.samples[-1].work) is not None:
+        print(f"  work of inputs       {work.inputs:.9g} J, {work.dissipated:.9g} J dissipated")
     drift = _drift(kept.angular_momentum, kept.since_ns, sim.t_ns)
     print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {drift}")
     print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")

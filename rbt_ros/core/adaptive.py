@@ -1,7 +1,8 @@
 """Error-controlled DOP853 with dense output and events: for reference solutions and for long quiet stretches.
 
 Each step is as long as the tolerance allows; what lies between is a polynomial of order 7. Steps end at every time at
-which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order.
+which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order. The tolerance is that of q
+and v; the work of inputs, where it is asked for, is integrated along, and whether it is does not change their bits.
 
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
 """
@@ -14,10 +15,11 @@ import numpy as np
 
 from rbt_ros.core import dop853
 from rbt_ros.core.dop853 import E3, E5, A, B, C, D
-from rbt_ros.core.integrate import copy, fill_stages, first_non_finite, normalise, weighted_sum
+from rbt_ros.core.dynamics import coordinates
+from rbt_ros.core.integrate import all_finite, copy, fill_stages, first_non_finite, normalise, weighted_sum
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.signals import breaks_ns
-from rbt_ros.core.types import NON_FINITE, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
+from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
 from rbt_ros.core.work import GOOD_ROW, Work, model_size, workspace
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
@@ -31,6 +33,12 @@ MAX_STEPS = 10_000_000
 def eighth_root(x):
     """x^(1/8) by square roots: the same bits everywhere, which libm's pow does not give."""
     return math.sqrt(math.sqrt(math.sqrt(x)))
+
+
+@kernel
+def motion_size(model):
+    """nq + nv: how many elements of y the error control looks at."""
+    return coordinates(model) + model.freedom.shape[0]
 
 
 @kernel
@@ -81,6 +89,7 @@ def take_steps(
     """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     new, ny, taken, evaluations, rejected = work.stage[GOOD_ROW], y.shape[0], 0, 0, False
+    size = motion_size(model)
     while s < end and taken < steps.shape[0]:
         h = min(h, h_max)
         if end - s < 1.01 * h:
@@ -89,14 +98,15 @@ def take_steps(
         weighted_sum(work.stage, B, dop853.STAGES, new)
         for c in range(ny):
             new[c] = y[c] + h * new[c]
-        error = error_norm(y, new, h, rtol, atol, work)
+        error = error_norm(y[:size], new[:size], h, rtol, atol, work) if all_finite(new) else math.nan
         evaluations += 12
         if not error <= 1.0:  # NaN too
             h *= max(SHRINK, SAFETY / eighth_root(error)) if math.isfinite(error) else SHRINK
             rejected = True
             if not h > 1e-15 * end:
                 body = first_non_finite(model, new)
-                return (STEP_TOO_SMALL if body < 0 else NON_FINITE), taken, evaluations, s, h, body
+                code = STEP_TOO_SMALL if all_finite(new) else NON_FINITE_WORK if body < 0 else NON_FINITE
+                return code, taken, evaluations, s, h, body
             continue
         stages(model, y, input, t_ns, s, h, work, dop853.STAGES, 16)
         evaluations += 4
@@ -116,7 +126,7 @@ def take_steps(
 def first_step(tree, body, freedom, world, y, tau, load, signal, data, t_ns, end, rtol, atol, rows, axes, stage):
     """A step [s] whose error will be about the tolerance: from the size of y, its rate, and the rate's change."""
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    ny = y.shape[0]
+    ny = motion_size(model)
     stages(model, y, input, t_ns, 0.0, 0.0, work, 0, 1)
     d0, d1, d2, new = 0.0, 0.0, 0.0, work.stage[GOOD_ROW]
     for c in range(ny):
@@ -169,7 +179,7 @@ class Hit(NamedTuple):
 class Solution(NamedTuple):
     """What `solve` found; call it for y at any time it has covered."""
 
-    code: int  # OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS
+    code: int  # OK, NON_FINITE, NON_FINITE_WORK, STEP_TOO_SMALL, TOO_MANY_STEPS
     body: int  # whose coordinates are not finite, -1
     t: np.ndarray  # (m + 1,) [s] after the start: ends of the steps
     y: np.ndarray  # (m + 1, ny)

@@ -49,7 +49,7 @@ from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.kinematics import settle, unfold
 from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
 from rbt_ros.core.response import respond
-from rbt_ros.core.types import NON_FINITE, OK, UNMET, Input, Model
+from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, UNMET, Input, Model
 from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
 
 TOLERANCE = 1e-12  # of φ [m, rad] and φ̇ [m/s, rad/s] after a step, or round-off where that is more
@@ -61,7 +61,7 @@ LOST = 1e-6  # beyond which a step has failed
 def constrained_derivative(model, y, input, t_ns, s, constraints, work, bond, ydot):
     """Rank of the constraints. Fills ydot = [q̇, v̇] as `dynamics.derivative` does, and all of `bond`, λ included.
 
-    If y has the work of the inputs as its last element, the power of prescribed freedoms belongs to it.
+    If y has an account of what has acted (`forces.account`), the power of prescribed freedoms belongs to its first sum.
     """
     nq, nv = coordinates(model), model.freedom.shape[0]
     v, vdot = y[nq : nq + nv], ydot[nq : nq + nv]
@@ -233,7 +233,7 @@ def run_constrained(model, y, input, t_ns, h_ns, ticks, method, constraints, wor
         if not all_finite(y):
             body = first_non_finite(model, y)
             copy(good, y)
-            return NON_FINITE, tick, body
+            return (NON_FINITE if body >= 0 else NON_FINITE_WORK), tick, body
         if left > LOST:
             copy(good, y)
             return UNMET, tick, loosest(constraints, bond)

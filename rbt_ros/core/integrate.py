@@ -22,6 +22,7 @@ from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.types import (
     KIND,
     NON_FINITE,
+    NON_FINITE_WORK,
     NQ,
     NV,
     OK,
@@ -161,7 +162,7 @@ def run(model, y, input, t_ns, h_ns, ticks, method, work):
         if not all_finite(y):
             body = first_non_finite(model, y)
             copy(good, y)
-            return NON_FINITE, tick, body
+            return (NON_FINITE if body >= 0 else NON_FINITE_WORK), tick, body
         t_ns += h_ns
     return OK, ticks, -1
 

@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
     body: np.ndarray  # (n + LANES, BODY_WORK), rows from n + 1 on to spare
     freedom: np.ndarray  # (nv + LANES - 1, FREEDOM_WORK), rows from nv on to spare
-    stage: np.ndarray  # (STAGE_ROWS, nq + nv [+ 1])
+    stage: np.ndarray  # (STAGE_ROWS, nq + nv [+ 2])
 
 
 def workspace(model, extra=0):

@@ -76,15 +76,19 @@ class RobotBuilder:
         damping: float = 0.0,
         friction: float = 0.0,
         creep: float = DEFAULT_CREEP,
+        internal_friction: float = 0.0,
         limits: Sequence[Any] | None = None,
     ) -> "RobotBuilder":
         """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
-        axis in the hinge's frame;
-        rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
-        rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom; creep [rad/s]: the rate
-        over which friction turns round. axis2: of a universal hinge the second axis, in the child; of a planar one its
-        x direction. limits: (lower, upper) [rad, m], or one such pair per freedom; kept for URDF, nothing stops there.
+        axis in the hinge's frame; rotation: the child's frame in the parent's at zero (quaternion, 3x3, or
+        ("ZYX", a, b, c)). stiffness [N·m/rad], rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for
+        slides), per freedom; creep [rad/s]: the rate over which friction turns round. axis2: of a universal hinge the
+        second axis, in the child; of a planar one its x direction. limits: (lower, upper) [rad, m], or one such pair
+        per freedom; kept for URDF, nothing stops there.
+
+        A free hinge has damping of its turning only (external friction: the moment -damping ω). If it carries a lone
+        body, internal_friction [W] is what friction inside takes from its energy while its angular momentum stays.
         """
         checked_name("hinge", name)
         if name in self._hinges:
@@ -114,8 +118,9 @@ class RobotBuilder:
             raise ModelError(f"{where}: a free hinge has no at or rotation; place body '{child}' at the start instead.")
         self._hinges[name] = made
         values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction, creep=creep)
+        values["internal_friction"] = internal_friction
         self._springs[name] = {key: number(value, f"{key} of {where}") for key, value in values.items()}
-        for key in ("stiffness", "damping", "friction"):
+        for key in ("stiffness", "damping", "friction", "internal_friction"):
             if self._springs[name][key] < 0:
                 raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
         if friction and self._springs[name]["creep"] <= 0:
@@ -124,8 +129,12 @@ class RobotBuilder:
             raise ModelError(
                 f"{where}: the spring of a spherical hinge is at rest at no turn; rest {rest:g} has no axis."
             )
-        if kinds[kind] == JointKind.FREE and (stiffness or damping or friction):
-            raise ModelError(f"{where}: a free hinge has no spring, damping or friction.")
+        if kinds[kind] == JointKind.FREE and (stiffness or friction):
+            raise ModelError(f"{where}: a free hinge has no spring and no dry friction; damping slows its turning.")
+        if kinds[kind] != JointKind.FREE and internal_friction:
+            raise ModelError(
+                f"{where}: internal_friction {internal_friction:g} W is of a body on a free hinge; use damping here."
+            )
         self._limits[name] = checked_limits(kinds[kind], limits, where)
         return self
 
@@ -171,6 +180,7 @@ class RobotBuilder:
             raise ModelError(f"robot '{self.name}' has no body; add one with body(name, mass=..., inertia=...).")
         bodies, hinges = self._ordered()
         check_names(bodies, hinges)
+        self._check_lone(bodies)
         model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
@@ -204,6 +214,15 @@ class RobotBuilder:
             waiting.remove(ready[0])
         return list(placed.values()), [carried[name] for name in placed]
 
+    def _check_lone(self, bodies: list[Body]) -> None:
+        """Friction inside a body is of a lone one."""
+        for name, given in self._springs.items():
+            if given["internal_friction"] > 0 and len(bodies) > 1:
+                raise ModelError(
+                    f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)}. "
+                    "Let the hinges between them have damping instead."
+                )
+
     def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
         """The arrays of core.types.Model, in the engine's frames (a free body's origin is its CoM)."""
         row = {b.name: i for i, b in enumerate(bodies)}
@@ -226,15 +245,19 @@ class RobotBuilder:
             body[i, t.TURN : t.TURN + 4] = h.quaternion
             body[i, t.AXIS : t.AXIS + 3] = h.axis
             body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
-            spring = {} if h.kind == JointKind.FREE else self._springs[h.name]
-            for column, key in (
-                (t.STIFFNESS, "stiffness"),
-                (t.REST, "rest"),
-                (t.DAMPING, "damping"),
-                (t.COULOMB, "friction"),
-                (t.CREEP, "creep"),
-            ):
-                freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
+            spring = self._springs.get(h.name, {})
+            if h.kind == JointKind.FREE:
+                freedom[v : v + 3, t.DAMPING] = spring.get("damping", 0.0)
+                freedom[v, t.SINK] = spring.get("internal_friction", 0.0)
+            else:
+                for column, key in (
+                    (t.STIFFNESS, "stiffness"),
+                    (t.REST, "rest"),
+                    (t.DAMPING, "damping"),
+                    (t.COULOMB, "friction"),
+                    (t.CREEP, "creep"),
+                ):
+                    freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             if h.name in self._limits:
                 freedom[v : v + NV[h.kind], [t.LOWER, t.UPPER]] = self._limits[h.name]
             q, v = q + NQ[h.kind], v + NV[h.kind]

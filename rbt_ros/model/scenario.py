@@ -13,16 +13,18 @@ from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions,
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.model.torque_free import ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *TORQUE_FREE)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *ONE_BODY)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
-    *("duration", "seed", "outputs", "mode", "clock_start"),
+    *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
@@ -43,6 +45,8 @@ class Scenario:
     integrator: str = "rk4"
     rtol: float = 1e-10  # of dop853_adaptive
     atol: float = 1e-12
+    work_of_inputs: bool = False  # integrated beside the state
+    stabilise: Stabilise = Stabilise()
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput, ...] = ()
@@ -99,8 +103,10 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
             given[key] = doc[key].number()
             if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
+    if "work_of_inputs" in doc:
+        given["work_of_inputs"] = doc["work_of_inputs"].truth()
     if "stabilise" in doc:
-        doc["stabilise"].choice("none")
+        given["stabilise"] = _stabilise(doc["stabilise"], robot, given.get("attraction", 0.0))
     if "start" in doc:
         doc["start"].mapping("bodies", "hinges")
         if "bodies" in doc["start"]:
@@ -130,6 +136,28 @@ def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
         raise doc["inputs"].error(text)
     return integrator
+
+
+def _stabilise(item: Item, robot: Robot, attraction: float) -> Stabilise:
+    """`projection`, or {method: gradient, order: seed, k_e: 1e-6 J, k1: 0.5, k2: 1.5, i0: 0.01}."""
+    given: dict[str, Any] = {}
+    if isinstance(item.value, dict):
+        item.mapping("method", "order", "k_e", "k1", "k2", "i0")
+        given = {key: item[key].number() for key in ("k1", "k2", "i0") if key in item}
+        if "k_e" in item:
+            given["k_e"] = item["k_e"].number("energy")
+        if "order" in item:
+            given["order"] = item["order"].choice(*ORDERS)
+        given["method"] = item["method"].choice(*STABILISERS)
+    else:
+        given["method"] = item.choice(*STABILISERS)
+    try:
+        options = checked_stabilise(Stabilise(**given))
+    except ScenarioError as err:
+        raise item.error(str(err)) from err
+    if options.method != "none" and (text := stabilise_obstacle(robot, attraction)):
+        raise item.error(text)
+    return options
 
 
 def _positive_time(item: Item) -> int:
@@ -212,7 +240,7 @@ def _inertia(item: Item) -> list:
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
         *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
-        *("stiffness", "rest", "damping", "friction", "creep"),
+        *("stiffness", "rest", "damping", "friction", "creep", "internal_friction"),
     )
     given: dict[str, Any] = {}
     if "at" in spec:
@@ -224,7 +252,7 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
         given["rotation"] = attitude(spec["rotation"])
     if "limits" in spec:
         given["limits"] = spec["limits"].plain()
-    for key in ("stiffness", "rest", "damping", "friction", "creep"):
+    for key in ("stiffness", "rest", "damping", "friction", "creep", "internal_friction"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))

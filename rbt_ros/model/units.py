@@ -23,6 +23,7 @@ UNITS: dict[str, dict[str, float | Fraction]] = {
     "mass": {"kg": 1, "g": Fraction(1, 1000), "t": 1000},
     "inertia": {"kg m2": 1, "kg m^2": 1, "g mm2": Fraction(1, 10**9), "kg mm2": Fraction(1, 10**6)},
     "force": {"N": 1, "mN": Fraction(1, 1000), "kN": 1000},
+    "energy": {"J": 1, "mJ": Fraction(1, 1000), "N m": 1, "kJ": 1000},
     "torque": {"N m": 1, "Nm": 1, "mN m": Fraction(1, 1000), "mNm": Fraction(1, 1000)},
     "frequency": {"Hz": 1, "kHz": 1000},
     "plain number": {},

@@ -102,9 +102,9 @@ def _axisless(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> No
     extension |= _second_axis(hinge)
     if hinge.kind == JointKind.SPHERICAL:
         extension |= _spring(freedoms[0])
-        for key, column in (("damping", t.DAMPING), ("friction", t.COULOMB)):
-            if freedoms[0][column]:
-                extension[key] = repr(freedoms[0][column])
+    if hinge.kind != JointKind.FIXED:
+        losses = {"damping": t.DAMPING, "friction": t.COULOMB, "internal_friction": t.SINK}
+        extension |= {key: repr(freedoms[0][column]) for key, column in losses.items() if freedoms[0][column]}
     _extend(joint, extension)
 
 

@@ -25,7 +25,7 @@ TYPES = {
 }
 ZERO: Vector = (0.0, 0.0, 0.0)
 AXIS = (1.0, 0.0, 0.0)  # URDF's default
-SPRING = ("stiffness", "rest", "damping", "friction", "creep")
+SPRING = ("stiffness", "rest", "damping", "friction", "creep", "internal_friction")
 DEGREES_SUSPECTED = 8 * math.pi  # [rad] a limit beyond four turns
 SAME_ATTITUDE = 1e-9  # to which the extension's quaternion must agree with rpy, to be taken for it
 MASSLESS: dict[str, Any] = {"mass": 0.0, "inertia": ZERO, "com": ZERO}

@@ -32,7 +32,7 @@ def digest(formulation):
         rows, data = signal_arrays(laws)
         input = no_input(model)._replace(signal=rows, data=data)
         input.tau[:] = rng.uniform(-1, 1, len(input.tau))
-        y, work = np.concatenate(random_state(rng, model)), workspace(model)
+        y, work = np.concatenate([*random_state(rng, model), np.zeros(2)]), workspace(model, 2)  # with energies
         if formulation == "articulated":
             pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
             for method in (SEMI_IMPLICIT, RK4, DOP853):
@@ -41,6 +41,7 @@ def digest(formulation):
                 total.update(y.tobytes() + pose.tobytes() + twist.tobytes() + summary.tobytes())
         else:
             x, angles = matrices(model), rng.uniform(-2, 2, 2 * model.freedom.shape[0])
+            y, work = y[:-2], workspace(model)
             assert run(model, y, input, 0, 1_000_000, 1, False, work, x)[0] == 0
             assert run(model, angles, input, 0, 1_000_000, 1, True, work, x)[0] == 0
             total.update(y.tobytes() + angles.tobytes())
