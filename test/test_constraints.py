@@ -369,6 +369,20 @@ def test_starts_that_cannot_be():
         rbt.Simulation(short).sample()
 
 
+@pytest.mark.parametrize("kind", ["revolute", "weld"])
+def test_a_closure_does_not_close_the_wrong_way_round(kind):
+    """All conditions of a closure hold half a turn away, too: refused, not taken for closed."""
+    b = rbt.RobotBuilder("pair").body("a", mass=1.0, inertia=INERTIA).body("b", mass=1.0, inertia=INERTIA)
+    sim = rbt.Simulation(b.closure("joint", kind, "a", "b").build())
+    sim.set_body("b", euler=("XYZ", math.pi, 0, 0))
+    with pytest.raises(
+        rbt.ScenarioError, match="start: closure 'joint' would close with 'b' half a turn round; start n"
+    ):
+        sim.sample()
+    sim.set_body("b", euler=("XYZ", 0, 0, 0))
+    assert sim.sample().constraints["joint"].residual == 0.0
+
+
 def test_redundant_conditions_are_named_and_shared():
     """Two equal rods beside each other: the second distance follows from the first; both pull alike."""
     b = rbt.RobotBuilder("swing").body("bob", mass=2.0, inertia=INERTIA)
@@ -462,7 +476,7 @@ def test_wrong_constraints_say_why(spoil, message):
         spoil(b).build()
 
 
-@pytest.mark.parametrize("integrator", ["dop853_adaptive", "exact", "splitting"])
+@pytest.mark.parametrize("integrator", ["dop853_adaptive", "exact", "splitting", "lie_euler"])
 def test_integrators_that_do_not_end_on_constraints(integrator):
     with pytest.raises(rbt.ScenarioError, match=f"'{integrator}' does not keep the constraints of robot 'four_bar'"):
         rbt.Simulation(four_bar().build(), integrator=integrator)
