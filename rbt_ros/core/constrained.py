@@ -76,7 +76,7 @@ def constrained_derivative(model, y, input, t_ns, s, constraints, work, bond, yd
     return rank
 
 
-@routine
+@kernel
 def factor(model, work, bond):
     """Rank of A = G M⁻¹ Gᵀ; fills W, A and the factors of A."""
     m = bond.G.shape[0]
