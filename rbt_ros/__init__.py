@@ -9,9 +9,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+# modules of the face: rbt.mass.box(...)
+_MODULES = {"mass": "rbt_ros.model.mass"}
 # name -> module: imported when first used, so that `rbt --help` and the command line stay fast
 _FACE = {
     "RobotBuilder": "rbt_ros.model.build",
+    "MassProperties": "rbt_ros.model.mass",
     "Robot": "rbt_ros.model.robot",
     "load_urdf": "rbt_ros.model.urdf_read",
     "urdf_text": "rbt_ros.model.urdf",
@@ -26,6 +29,14 @@ _FACE = {
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",
     "table": "rbt_ros.model.signals",
+    "simulate": "rbt_ros.toolbox.simulate",
+    "RigidBody": "rbt_ros.toolbox.body",
+    "Force": "rbt_ros.toolbox.forces",
+    "Torque": "rbt_ros.toolbox.forces",
+    "Event": "rbt_ros.core.events",
+    "VectorSum": "rbt_ros.toolbox.vector_sum",
+    "LabResult": "rbt_ros.toolbox.result",
+    "LabState": "rbt_ros.toolbox.state",
     "Result": "rbt_ros.results",
     "Sample": "rbt_ros.results",
     "RbtError": "rbt_ros.errors",
@@ -34,10 +45,12 @@ _FACE = {
     "MessageError": "rbt_ros.errors",
     "SolveError": "rbt_ros.errors",
 }
-__all__ = ["__version__", *_FACE]
+__all__ = ["__version__", *_MODULES, *_FACE]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _FACE:
         raise AttributeError(f"module 'rbt_ros' has no attribute '{name}'")
     return getattr(import_module(_FACE[name]), name)

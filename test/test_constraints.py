@@ -476,7 +476,7 @@ def test_wrong_constraints_say_why(spoil, message):
         spoil(b).build()
 
 
-@pytest.mark.parametrize("integrator", ["dop853_adaptive", "exact", "splitting", "lie_euler"])
+@pytest.mark.parametrize("integrator", ["dop853_adaptive", "dormand_prince", "exact", "splitting", "lie_euler"])
 def test_integrators_that_do_not_end_on_constraints(integrator):
     with pytest.raises(rbt.ScenarioError, match=f"'{integrator}' does not keep the constraints of robot 'four_bar'"):
         rbt.Simulation(four_bar().build(), integrator=integrator)

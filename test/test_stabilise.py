@@ -430,3 +430,41 @@ def test_integrators_that_know_no_friction_refuse_it(integrator):
 def test_lie_euler_moves_one_floating_body():
     with pytest.raises(ScenarioError, match="integrator 'lie_euler' moves one floating body; robot 'craft' has 3"):
         moving_craft("none", integrator="lie_euler")
+
+
+def looped_craft(*more):
+    """A hub with two arms whose tips a rod joins: a closed chain, afloat."""
+    b = rbt.RobotBuilder("looped")
+    b.body("hub", mass=3.0, inertia=(0.3, 0.5, 0.6))
+    for name, side in (("left", -1), ("right", 1)):
+        b.body(name, mass=1.0, inertia=(0.02, 0.1, 0.1), com=(0.4, 0, 0))
+        b.hinge(f"{name}_hinge", "revolute", parent="hub", child=name, at=(0.3, 0.4 * side, 0))
+    b.closure("rod", "distance", "left", "right", at_a=(0.8, 0, 0), at_b=(0.8, 0, 0), length=0.7)
+    for add in more:
+        add(b)
+    return b.build()
+
+
+def test_a_closed_chain_keeps_both():
+    sim = rbt.Simulation(looped_craft(), step=0.01, stabilise="projection")
+    sim.set_body("hub", omega_body=(1.0, 2.0, -1.0))
+    sim.set_hinge("left_hinge", 0.2, rate=1.0)
+    start = sim.sample()
+    sim.advance(1000)
+    end = sim.sample()
+    assert end.energy.total == pytest.approx(start.energy.total, rel=1e-12)
+    assert end.angular_momentum_com == pytest.approx(start.angular_momentum_com, abs=1e-12)
+    assert end.constraints["rod"].residual < 1e-12
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda b: b.prescribe("left_hinge", rbt.sines([(0.1, 1.0, 0.0)])),
+        lambda b: b.closure("tether", "distance", "world", "hub", length=2.0),
+    ],
+)
+def test_constraints_that_break_the_invariants_are_refused(add):
+    rule = "pushes against the world or moves by itself, and keeps neither momentum nor energy: use stabilise: none"
+    with pytest.raises(ScenarioError, match=rule):
+        rbt.Simulation(looped_craft(add), stabilise="projection")

@@ -57,7 +57,9 @@ class RobotBuilder:
         if m < 0:
             raise ModelError(f"body '{name}': mass {m:g} kg is negative.")
         looks = tuple(s if isinstance(s, Shape) else shape(name, **s) for s in shapes)
-        self._bodies[name] = Body(name, m, checked_inertia(name, inertia), vector(com, f"com of body '{name}'"), looks)
+        self._bodies[name] = Body(
+            name, m, checked_inertia(f"body '{name}'", inertia), vector(com, f"com of body '{name}'"), looks
+        )
         return self
 
     def hinge(
@@ -340,12 +342,12 @@ def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
     return pairs
 
 
-def checked_inertia(name: str, inertia: Any) -> np.ndarray:
-    """The 3x3 tensor of body `name`: symmetric, no negative principal moment, triangle inequality."""
+def checked_inertia(owner: str, inertia: Any) -> np.ndarray:
+    """The 3x3 tensor of `owner` ("body 'hub'"): symmetric, no negative principal moment, triangle inequality."""
     value = np.asarray(inertia, dtype=float)
     if value.shape == (3,):
         value = np.diag(value)
-    where = f"body '{name}': inertia"
+    where = f"{owner}: inertia"
     if value.shape != (3, 3) or not np.isfinite(value).all():
         raise ModelError(
             f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m²."

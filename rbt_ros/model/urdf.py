@@ -36,14 +36,20 @@ def urdf_text(robot: Robot) -> str:
 
 def _link(root: ET.Element, body: Body) -> None:
     link = ET.SubElement(root, "link", name=body.name)
-    inertial = ET.SubElement(link, "inertial")
-    ET.SubElement(inertial, "origin", xyz=_numbers(body.com))
-    ET.SubElement(inertial, "mass", value=repr(body.mass))
-    tensor = body.inertia.tolist()
-    elements = {f"i{'xyz'[r]}{'xyz'[c]}": repr(tensor[r][c]) for r in range(3) for c in range(r, 3)}
-    ET.SubElement(inertial, "inertia", elements)
+    link.append(inertial_element(body.mass, body.com, body.inertia))
     for number, shape in enumerate(body.shapes):
         _visual(link, shape, f"{body.name}_{number}")
+
+
+def inertial_element(mass: float, com, inertia) -> ET.Element:
+    """<inertial> of a link: mass [kg], CoM [m], tensor about the CoM (3, 3) [kg·m²]."""
+    inertial = ET.Element("inertial")
+    ET.SubElement(inertial, "origin", xyz=_numbers(com))
+    ET.SubElement(inertial, "mass", value=repr(float(mass)))
+    tensor = inertia.tolist()
+    elements = {f"i{'xyz'[r]}{'xyz'[c]}": repr(tensor[r][c]) for r in range(3) for c in range(r, 3)}
+    ET.SubElement(inertial, "inertia", elements)
+    return inertial
 
 
 def _visual(link: ET.Element, shape: Shape, name: str) -> None:
