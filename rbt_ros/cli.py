@@ -286,6 +286,8 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
         moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
         print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")
+    for constraint in robot.constraints:
+        print(f"  {constraint.kind} {constraint.name}: {constraint.among}")
     g = ", ".join(f"{c:g}" for c in scenario.gravity)
     print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())

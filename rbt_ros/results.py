@@ -8,9 +8,11 @@ import numpy as np
 
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import ModelError, SetupError
-from rbt_ros.model.constraints import ConstraintForce
+from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
+
+WRENCH = (("moment", "N m"), ("force", "N"))
 
 
 class Energy(NamedTuple):
@@ -172,6 +174,13 @@ class Result:
                 unit = "rad" if dimension == "angle" else "m"
                 table[f"{joint}.position [{unit}]"] = self._q[:, q + k]
                 table[f"{joint}.rate [{unit}/s]"] = self._v[:, v + k]
+        for constraint in self.robot.constraints:
+            force = self.constraint(constraint.name)
+            if isinstance(constraint, Coupling):
+                table[f"{constraint.name}.effort [N m or N]"] = force.effort
+            else:
+                for k, key in enumerate(f"{what}_{axis} [{unit}]" for what, unit in WRENCH for axis in "xyz"):
+                    table[f"{constraint.name}.{key}"] = force.wrench[:, k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         if self.work is not None:

@@ -27,6 +27,11 @@ class Coupling:
     offset: float = 0.0  # [rad, m]
     signal: Signal | None = None
 
+    @property
+    def among(self) -> str:
+        """The joints that it joins."""
+        return ", ".join(joint for joint, _ in self.factors)
+
 
 @dataclass(frozen=True, eq=False)
 class Closure:
@@ -41,6 +46,11 @@ class Closure:
     axis: Vector  # of a revolute one: unit, in body_a
     quaternion: tuple[float, float, float, float]  # of a revolute or weld: the frame of body_b in that of body_a
     length: float = 0.0  # [m] of a distance
+
+    @property
+    def among(self) -> str:
+        """The bodies that it joins."""
+        return f"{self.body_a}, {self.body_b}"
 
 
 Constraint = Coupling | Closure
