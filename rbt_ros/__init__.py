@@ -26,6 +26,7 @@ _FACE = {
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",
     "table": "rbt_ros.model.signals",
+    "poinsot": "rbt_ros.core.poinsot",
     "Result": "rbt_ros.results",
     "Sample": "rbt_ros.results",
     "RbtError": "rbt_ros.errors",
