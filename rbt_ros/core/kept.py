@@ -58,7 +58,7 @@ from rbt_ros.core.vec import (
 from rbt_ros.core.work import Work, workspace
 
 LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
-K_E = 1e-6  # of the energy: the default of k_e
+K_E = 1e-10  # of the energy: the default of k_e
 NOTHING = np.zeros(st.ACCOUNT)
 
 

@@ -1,11 +1,11 @@
 """Poinsot's construction: the ellipsoids, the invariable plane, the curves and the cones of a turning body, as arrays.
 
     energy    2 E = Σ I_k ω_k²     an ellipsoid of ω fixed in the body; it touches, at ω, the
-    momentum  L² = Σ I_k² ω_k²     plane  ω·L = 2 E, fixed in space, and rolls on it: Goldstein, Classical Mechanics, 5.6
+    momentum  L² = Σ I_k² ω_k²     plane  ω·L = 2 E, fixed in space, and rolls on it
 
 Of a free body both are constant: in the body ω runs along the curve where the ellipsoids meet (polhode), in the plane
-along the herpolhode; its rays are the cone of the body, which rolls on that of space. Where something acts, each instant
-has the construction of its own L and E.
+along the herpolhode; its rays are the cone of the body, which rolls on that of space. Where something acts, each
+instant has the construction of its own L and E. Goldstein, Classical Mechanics (1980), section 5.6.
 """
 
 from typing import NamedTuple
@@ -134,8 +134,8 @@ def level_curve(moments, L, E, w_P, points):
     """(points, 3) ω in principal axes with |I ω| = L [N·m·s] and energy E [J], around the axis c on the side of w_P.
 
     With h = I ω: what is left of the energy without h_c is an ellipse, Σ h_k² (1/I_k - 1/I_c) = 2 E - L²/I_c, k = a, b,
-    and h_c² = L² - h_a² - h_b². moments: ascending. Through the middle axis, L² = 2 E I_b, it is a pair of separatrices;
-    of a sphere it is one point.
+    and h_c² = L² - h_a² - h_b². moments: ascending. Through the middle axis, L² = 2 E I_b, it is a pair of
+    separatrices; of a sphere it is one point.
     """
     if moments[2] - moments[0] <= ALIKE * moments[2]:
         return np.tile(w_P, (points, 1))
