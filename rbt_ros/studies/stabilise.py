@@ -203,7 +203,7 @@ PANELS = (("energy", "|E/E₀ - 1|"), ("momentum", "|ΔL|/|L|"), ("attitude", "a
 
 
 def draw(curves: Sequence[Sequence[Row]], path: Path) -> None:
-    """Above: errors over time, with the typical steps; below: errors at the last common time over work, all steps."""
+    """Above: errors over time, with the typical steps; below: errors until 1e4 s over work, with all steps."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
@@ -212,8 +212,10 @@ def draw(curves: Sequence[Sequence[Row]], path: Path) -> None:
     figure = Figure(figsize=(12, 8), layout="constrained")
     axes = figure.subplots(2, 3)
     for column, (key, label) in enumerate(PANELS):
-        for rows in curves:
-            _draw_run(axes[0, column], axes[1, column], rows, key)
+        for rows in filter(lambda rows: is_typical(rows[0]), curves):
+            _plot(axes[0, column], rows, "t", key, markers=False)
+        for kind in itertools.product(STEPS, METHODS):
+            _plot(axes[1, column], at_same_time(curves, *kind), "work", key, markers=True)
         axes[0, column].set(xlabel="t [s]", ylabel=label)
         axes[1, column].set(xlabel="processor time [µs per simulated second]", ylabel=f"{label} until 1e4 s")
     for ax in axes.flat:
@@ -225,14 +227,18 @@ def draw(curves: Sequence[Sequence[Row]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _draw_run(over_time: Any, over_work: Any, rows: Sequence[Row], key: str) -> None:
-    """One run in both panels of a quantity; what is zero is drawn as 1e-17."""
-    colour, (style, marker) = COLOURS[rows[0].integrator], LINES[rows[0].stabilise]
-    values = [max(1e-17, getattr(row, key)) for row in rows]
-    if is_typical(rows[0]):
-        over_time.plot([row.t for row in rows], values, color=colour, linestyle=style)
-    at = max(k for k, row in enumerate(rows) if row.t <= CHECKPOINTS[1] + row.step)
-    over_work.plot(rows[at].work, values[at], color=colour, marker=marker, fillstyle="none", linestyle="none")
+def at_same_time(curves: Iterable[Sequence[Row]], integrator: str, stabilise: str) -> list[Row]:
+    """The last row until 1e4 s for each step of one integrator with one stabilisation."""
+    chosen = [rows for rows in curves if (rows[0].integrator, rows[0].stabilise) == (integrator, stabilise)]
+    return [[row for row in rows if row.t <= CHECKPOINTS[1] + row.step][-1] for rows in chosen]
+
+
+def _plot(ax: Any, rows: Sequence[Row], x: str, y: str, markers: bool) -> None:
+    """One line; what is zero is drawn as 1e-17."""
+    style, marker = LINES[rows[0].stabilise]
+    values = [max(1e-17, getattr(row, y)) for row in rows]
+    looks = dict(color=COLOURS[rows[0].integrator], linestyle=style, marker=marker if markers else "", fillstyle="none")
+    ax.plot([getattr(row, x) for row in rows], values, **looks)
 
 
 def main(arguments: Sequence[str], progress: Callable[[float], None] | None = None) -> int:
