@@ -182,11 +182,9 @@ def targets(kept, account):
 
 @kernel
 def shortest_turn(a, b):
-    """The quaternion of the shortest turn that takes the unit vector a to the unit vector b; not opposite ones."""
-    x = cross(a, b)
-    w = 1.0 + dot(a, b)
-    s = 1.0 / math.sqrt(w * w + dot(x, x))
-    return (s * w, s * x[0], s * x[1], s * x[2])
+    """The shortest turn that takes the unit vector a to the unit vector b, as a quaternion not of unit length."""
+    x, y, z = cross(a, b)
+    return (1.0 + dot(a, b), x, y, z)
 
 
 @kernel
