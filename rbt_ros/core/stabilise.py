@@ -131,7 +131,10 @@ def misfit(l, d, s):
 def between_poles(l, d):
     """u = l / (1 + s d) with Σ d u² = 0, not of unit length: Newton from s = 0, kept between the poles of u."""
     least, most = min(d[0], min(d[1], d[2])), max(d[0], max(d[1], d[2]))
-    below, above, s, u = -1.0 / most, -1.0 / least, 0.0, l
+    below, above, u = -1.0 / most, -1.0 / least, l
+    s = 0.5 * level(l, d) / dot(times(d, l), times(d, l))  # the first step, where u = l
+    if not below < s < above:
+        s = 0.0
     while below < s < above:
         u, f, slope, size = misfit(l, d, s)
         if abs(f) <= ROUND_OFF * size:
