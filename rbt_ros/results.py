@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import ModelError, SetupError
 from rbt_ros.model.constraints import ConstraintForce, Coupling
@@ -142,6 +143,11 @@ class Result:
         com = p + turn_all(q, np.broadcast_to(self.robot.bodies[i].com, p.shape))
         omega_body = turn_all(q * [1, -1, -1, -1], w)
         return BodyResult(p, com, q, v, omega_body, w)
+
+    def poinsot(self, name: str) -> Poinsot:
+        """Poinsot's construction of one body's turning about its centre of mass, at every sample."""
+        body, motion = self.robot.bodies[self.robot.body_index(name)], self.body(name)
+        return poinsot(body.inertia, motion.quaternion, motion.omega_body)
 
     def hinge(self, name: str) -> HingeResult:
         """The motion of one hinge."""
