@@ -69,7 +69,7 @@ def test_splitting_keeps_the_energy_of_the_cubesat(until):
     ],
 )
 def test_projection_has_no_trend(integrator, step, steps):
-    """The level is found to 4 eps, of the largest 1/I: five times that of E where moments differ by 1 : 5. Found: 9 eps."""
+    """The level is found to 4 eps of the largest 1/I: E to 20 where moments differ by 1 : 5. Found: 9 eps."""
     errors = energy_errors(cubesat(integrator, step, "projection"), steps * step, 1000)
     assert np.abs(errors).max() < 32 * EPS
     moved, chance = trend(errors)
