@@ -22,12 +22,12 @@ from rbt_ros.model.assembly import Loops
 from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
+from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
-from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.results import Conservation, Energy, Result, Sample, Work, turn_all
 
 METHODS = {
@@ -35,6 +35,7 @@ METHODS = {
     "rk4": integrate.RK4,
     "dop853": integrate.DOP853,
     "dop853_adaptive": integrate.DOP853,
+    "dormand_prince": integrate.DORMAND_PRINCE,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
     "lie_euler": LIE_EULER,
@@ -82,9 +83,10 @@ class Simulation:
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
         attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
-        included. rtol, atol: local error of dop853_adaptive, atol + rtol |y|. It solves each step on its own, so take
-        long ones. work_of_inputs: integrate their work, and what dampers and friction take, beside the state
-        (`Sample.work`), so that the energy balance closes also while something acts. The motion keeps its bits.
+        included. rtol, atol: local error of dop853_adaptive and dormand_prince, atol + rtol |y|. They solve each step
+        on its own, so take long ones. work_of_inputs: integrate their work, and what dampers and friction take, beside
+        the state (`Sample.work`), so that the energy balance closes also while something acts. The motion keeps its
+        bits.
         stabilise: none, gradient or projection, or `rbt.Stabilise(...)` with all options: see `set_stabilise`.
         """
         if integrator not in INTEGRATORS:
@@ -237,7 +239,7 @@ class Simulation:
         if mode and (text := stabilise_obstacle(self.robot, self._model.world[t.ATTRACTION])):
             raise ScenarioError(text)
         base, kept = None, None
-        if self.integrator == "dop853_adaptive":
+        if self.integrator in ADAPTIVE:
             base = Controlled(*self._tolerances).stepper
         elif self._loops:
             base = Constrained(self._loops.rows).stepper

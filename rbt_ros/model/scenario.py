@@ -11,18 +11,18 @@ from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
+from rbt_ros.model.integrators import ADAPTIVE, ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
-from rbt_ros.model.torque_free import ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *ONE_BODY)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *ONE_BODY)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
@@ -44,7 +44,7 @@ class Scenario:
     attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
-    rtol: float = 1e-10  # of dop853_adaptive
+    rtol: float = 1e-10  # of ADAPTIVE
     atol: float = 1e-12
     work_of_inputs: bool = False  # integrated beside the state
     stabilise: Stabilise = Stabilise()
