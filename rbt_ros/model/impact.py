@@ -45,4 +45,4 @@ def collide(
         loops.keep(motion, input, t_ns)
     kinematics(model, q, v, work, pose, twist)
     lost = impact.carnot(model, before, pose, twist)
-    return lost, kinetic_energy(model, pose, twist) + lost
+    return lost, kinetic_energy(model, pose, twist)
