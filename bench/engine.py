@@ -131,6 +131,21 @@ def linear(wanted):
     return {"linear": Row(us[128] / us[8], us[128], us[8], "us per body and step, N = 128 over N = 8: less is better")}
 
 
+def stabilise_cost(wanted):
+    """What the projection adds to a step. Allowed: 100 ns or 0.3 of an RK4 step of S1, whichever is larger."""
+    plain, kept = Ours(SYSTEMS["S1"]), Ours(SYSTEMS["S1"])
+    kept.simulation.set_stabilise("projection")
+    us = interleave({"without": (lambda: plain.run(2000), 2000), "with": (lambda: kept.run(2000), 2000)}, 2000)
+    ns, allowed = (us["with"] - us["without"]) * 1e3, max(100.0, 300.0 * us["without"])
+    drifts = []
+    for simulation in (plain.simulation, kept.simulation):
+        simulation.reset()
+        drifts.append(simulation.run(20.0, every=20.0).samples[-1].conservation.energy)
+    drift = "energy after 20 s: {:.1e}, kept {:.1e}".format(*drifts)
+    note = f"on an RK4 step of S1 of {1e3 * us['without']:.0f} ns; {drift}"
+    return {"stabilise_cost": Row(allowed / ns, ns, allowed, "ns of a projection per step, allowed / ours", note)}
+
+
 FIRST = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -159,5 +174,6 @@ GROUPS = (
     Group(("pycall_S1", "pycall_S2"), pycall),
     Group(("batch_S2",), batch),
     Group(("linear",), linear),
+    Group(("stabilise_cost",), stabilise_cost),
     Group(("first_step_cold", "first_step_warm"), first_step),
 )

@@ -38,6 +38,7 @@ _FACE = {
     "VectorSum": "rbt_ros.toolbox.vector_sum",
     "LabResult": "rbt_ros.toolbox.result",
     "LabState": "rbt_ros.toolbox.state",
+    "poinsot": "rbt_ros.core.poinsot",
     "Result": "rbt_ros.results",
     "Sample": "rbt_ros.results",
     "RbtError": "rbt_ros.errors",

@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import ModelError, SetupError
 from rbt_ros.model.attitude import turn_all
-from rbt_ros.model.constraints import ConstraintForce
+from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
+
+WRENCH = (("moment", "N m"), ("force", "N"))
 
 
 class Energy(NamedTuple):
@@ -140,6 +143,11 @@ class Result:
         omega_body = turn_all(q * [1, -1, -1, -1], w)
         return BodyResult(p, com, q, v, omega_body, w)
 
+    def poinsot(self, name: str) -> Poinsot:
+        """Poinsot's construction of one body's turning about its centre of mass, at every sample."""
+        body, motion = self.robot.bodies[self.robot.body_index(name)], self.body(name)
+        return poinsot(body.inertia, motion.quaternion, motion.omega_body)
+
     def hinge(self, name: str) -> HingeResult:
         """The motion of one hinge."""
         i = self.robot.hinge_index(name)
@@ -173,6 +181,13 @@ class Result:
                 unit = "rad" if dimension == "angle" else "m"
                 table[f"{joint}.position [{unit}]"] = self._q[:, q + k]
                 table[f"{joint}.rate [{unit}/s]"] = self._v[:, v + k]
+        for constraint in self.robot.constraints:
+            force = self.constraint(constraint.name)
+            if isinstance(constraint, Coupling):
+                table[f"{constraint.name}.effort [N m or N]"] = force.effort
+            else:
+                for k, key in enumerate(f"{what}_{axis} [{unit}]" for what, unit in WRENCH for axis in "xyz"):
+                    table[f"{constraint.name}.{key}"] = force.wrench[:, k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         if self.work is not None:

@@ -28,6 +28,11 @@ class Coupling:
     signal: Signal | None = None
     origin_ns: int = 0  # where the signal's time starts
 
+    @property
+    def among(self) -> str:
+        """The joints that it joins."""
+        return ", ".join(joint for joint, _ in self.factors)
+
 
 @dataclass(frozen=True, eq=False)
 class Closure:
@@ -42,6 +47,11 @@ class Closure:
     axis: Vector  # of a revolute one: unit, in body_a
     quaternion: tuple[float, float, float, float]  # of a revolute or weld: the frame of body_b in that of body_a
     length: float = 0.0  # [m] of a distance
+
+    @property
+    def among(self) -> str:
+        """The bodies that it joins."""
+        return f"{self.body_a}, {self.body_b}"
 
 
 Constraint = Coupling | Closure
