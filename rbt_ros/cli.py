@@ -17,6 +17,7 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt run cubesat --until 10     the same without ROS: a table, a CSV file, a figure
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
+  rbt study tables               a study: solvers and attitude formalisms beside exact motions
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
 
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_scenario(run)
     run.add_argument("--until", type=_positive, metavar="S", help="scenario time to go to [s]; default: its duration")
     run.add_argument("--every", type=_positive, metavar="S", help="time between samples [s]; default: 1000 samples")
-    run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
+    _add_out(run)
     run.set_defaults(run=_run)
 
     info = verbs.add_parser(
@@ -106,9 +107,36 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("target", type=Path, help="the URDF file to write (*.urdf)")
     convert.set_defaults(run=_convert)
 
+    _add_studies(verbs)
+
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
     setup.set_defaults(run=_setup_ros)
     return parser
+
+
+def _add_studies(verbs: Any) -> None:
+    """`rbt study NAME`: each a module of rbt_ros/studies."""
+    study = verbs.add_parser(
+        "study",
+        help="run a study: tables",
+        description="Run one of the studies in the documentation. Prints what was found; writes files to OUT.",
+    )
+    studies = study.add_subparsers(dest="study", required=True, metavar="STUDY")
+    tables = studies.add_parser(
+        "tables",
+        help="solvers beside exact motions",
+        description="Make Tables 1 to 3 of the Rigid Body Toolbox again (docs/demonstrations.md), beside what is "
+        "printed, and one of the asymmetric top; writes OUT/tables.csv. Takes some minutes.",
+    )
+    tables.add_argument("--quick", action="store_true", help="quaternions only, less of Table 2: half a minute")
+    _add_out(tables)
+    tables.set_defaults(run=_study_tables)
+
+
+def _add_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)"
+    )
 
 
 def _add_scenario(parser: argparse.ArgumentParser) -> None:
@@ -268,6 +296,22 @@ def _convert(arguments: argparse.Namespace, rest: list[str]) -> int:
     except OSError as err:
         raise ModelError(f"{target} cannot be written: {err}.") from err
     print(f"wrote {target}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms} freedoms")
+    return 0
+
+
+def _study_tables(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.studies import tables
+
+    progress = _progress if sys.stderr.isatty() else None
+    _warn_of_compiling()
+    rows = list(tables.tables(arguments.quick, progress))
+    if progress:
+        sys.stderr.write("\r\x1b[K")
+    print(tables.report(rows))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    path = arguments.out / "tables.csv"
+    tables.to_csv(rows, path)
+    print(f"wrote {path}")
     return 0
 
 
