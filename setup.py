@@ -39,6 +39,8 @@ ROS = [
 DEV = [
     "hypothesis",
     "import-linter",
+    # the oracle of NASTRAN decks; there is no release for numpy 2, and none of numpy 1 for Python 3.13
+    'pyNastran; python_version < "3.13"',
     "mpmath",
     "mypy",
     "pytest",
@@ -96,11 +98,10 @@ setup(
         "plot": ["matplotlib"],
         "mesh": ["trimesh"],
         "xacro": ["xacro"],
-        "nastran": ['pyNastran; python_version < "3.13"'],
         "optimal": ["casadi"],
         "cluster": ["dask", "distributed"],
         "dev": DEV,
-        "bench": ["mujoco", "pin", "cmeel-eigen", "drake"],
+        "bench": ["mujoco", "pin", "cmeel-eigen", "drake", "trimesh"],
     },
     entry_points={
         "console_scripts": [

@@ -55,6 +55,13 @@ def ours(**options):
     return rbt.simulate(body, omega_b=(1.0, 0.0, WZ), duration=PERIOD, **options)
 
 
+def repeat(options):
+    """So often that what disturbs meets ours and scipy's run alike."""
+    for _ in range(REPEATS):
+        ours(**options)
+
+
+REPEATS = 20
 WAYS = {
     "lab_vs_scipy": ("rk4, 1 ms", dict(solver="rk4", step=1e-3)),
     "lab_ode45": ("ode45, max_step 1 ms", dict(solver="ode45", max_step=1e-3)),
@@ -63,8 +70,8 @@ WAYS = {
 
 def run(wanted):
     """One row per way, all interleaved with scipy."""
-    jobs = {"scipy": (scipy_run, 1), **{key: (lambda o=WAYS[key][1]: ours(**o), 1) for key in wanted}}
-    us = interleave(jobs, rounds=7)
+    jobs = {"scipy": (scipy_run, 1), **{key: (lambda o=WAYS[key][1]: repeat(o), REPEATS) for key in wanted}}
+    us = interleave(jobs, rounds=10)
     peer = scipy_run()
     theirs = f"scipy RK45 max_step 1 ms: {len(peer.t)} samples, error {error(peer.t, peer.y[7:10].T):.1e}"
     rows = {}

@@ -9,17 +9,23 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+# modules of the face: rbt.mass.box(...)
+_MODULES = {"mass": "rbt_ros.model.mass"}
 # name -> module: imported when first used, so that `rbt --help` and the command line stay fast
 _FACE = {
     "RobotBuilder": "rbt_ros.model.build",
+    "MassProperties": "rbt_ros.model.mass",
     "Robot": "rbt_ros.model.robot",
     "load_urdf": "rbt_ros.model.urdf_read",
     "urdf_text": "rbt_ros.model.urdf",
     "Simulation": "rbt_ros.sim",
     "load": "rbt_ros.sim",
+    "advance_many": "rbt_ros.ensemble",
+    "case_rng": "rbt_ros.ensemble",
     "Wrench": "rbt_ros.model.inputs",
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",
+    "Stabilise": "rbt_ros.model.stabilise",
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",
     "table": "rbt_ros.model.signals",
@@ -39,10 +45,12 @@ _FACE = {
     "MessageError": "rbt_ros.errors",
     "SolveError": "rbt_ros.errors",
 }
-__all__ = ["__version__", *_FACE]
+__all__ = ["__version__", *_MODULES, *_FACE]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _FACE:
         raise AttributeError(f"module 'rbt_ros' has no attribute '{name}'")
     return getattr(import_module(_FACE[name]), name)

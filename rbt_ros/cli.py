@@ -5,6 +5,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt run cubesat --until 10     the same without ROS: a table, a CSV file, a figure
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
+  rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
   rbt study tables               a study: solvers and attitude formalisms beside exact motions
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
@@ -107,6 +109,26 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("target", type=Path, help="the URDF file to write (*.urdf)")
     convert.set_defaults(run=_convert)
 
+    mass = verbs.add_parser(
+        "mass",
+        help="mass, centre of mass and inertia of a mesh or a NASTRAN deck",
+        description="Print mass properties as a table and as URDF <inertial>. FILE is a closed mesh (STL, OBJ, PLY, "
+        "GLB), taken as a solid or with --shell as plates, or a NASTRAN deck (docs/mass.md): "
+        "rbt mass hub.stl --unit mm --density '2.7 g/cm3'; rbt mass sat.bdf --unit mm --mass-unit t",
+    )
+    mass.add_argument("file", help="a mesh file, or a NASTRAN deck (*.bdf, *.dat, *.nas, *.blk, *.bulk)")
+    mass.add_argument("--unit", metavar="U", help="unit of the lengths in the file: m, mm, cm, in, ...")
+    mass.add_argument("--density", type=_quantity("density"), metavar="D", help="of a mesh: 2700 [kg/m³], '2.7 g/cm3'")
+    mass.add_argument("--mass", type=_quantity("mass"), metavar="M", help="of a mesh, instead: 3 [kg], '3 g'")
+    mass.add_argument("--shell", action="store_true", help="the facets of the mesh are plates, not the skin of a solid")
+    mass.add_argument("--thickness", type=_quantity("length"), metavar="T", help="of a shell: 0.001 [m], '1 mm'")
+    mass.add_argument("--mass-unit", metavar="U", help="of a NASTRAN deck: its unit of mass: kg, t, g, slinch, ...")
+    mass.add_argument("--ignore", action="append", default=[], metavar="CARD", help="pass over such NASTRAN cards")
+    mass.add_argument("--lumped", action="store_true", help="NASTRAN elements as point masses, as in pyNastran")
+    mass.add_argument("--allow-degenerate", action="store_true", help="take facets without area as they are")
+    mass.add_argument("--json", action="store_true", help="print JSON instead")
+    mass.set_defaults(run=_mass)
+
     _add_studies(verbs)
 
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
@@ -151,6 +173,20 @@ def _positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
     return value
+
+
+def _quantity(dimension: str) -> Callable[[str], float]:
+    """Reads a number in SI, or one with a unit of that dimension."""
+
+    def read(text: str) -> float:
+        from rbt_ros.model.units import quantity
+
+        try:
+            return quantity(text, dimension)
+        except ValueError as err:
+            raise argparse.ArgumentTypeError(str(err)) from err
+
+    return read
 
 
 def _node(arguments: argparse.Namespace, rest: list[str]) -> int:
@@ -230,7 +266,11 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
-    print(f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.since_ns, sim.t_ns)}")
+    print(
+        f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.energy_since_ns, sim.t_ns)}"
+    )
+    if (work := result.samples[-1].work) is not None:
+        print(f"  work of inputs       {work.inputs:.9g} J, {work.dissipated:.9g} J dissipated")
     drift = _drift(kept.angular_momentum, kept.since_ns, sim.t_ns)
     print(f"  angular momentum     {h:.9g} N·m·s about the CoM, {drift}")
     print(f"  largest | |q| - 1 |  {kept.quaternion:.1e}")
@@ -296,6 +336,19 @@ def _convert(arguments: argparse.Namespace, rest: list[str]) -> int:
     except OSError as err:
         raise ModelError(f"{target} cannot be written: {err}.") from err
     print(f"wrote {target}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms} freedoms")
+    return 0
+
+
+def _mass(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from rbt_ros.errors import ModelError
+    from rbt_ros.model.mass import report
+    from rbt_ros.model.mass.files import from_file
+
+    if arguments.shell != (arguments.thickness is not None):
+        raise ModelError("--shell and --thickness go together: --shell --thickness '1 mm'.")
+    keys = ("unit", "density", "mass", "thickness", "mass_unit", "ignore", "lumped", "allow_degenerate")
+    props = from_file(arguments.file, **{key: getattr(arguments, key) for key in keys})
+    print(report.as_json(props) if arguments.json else f"{report.table(props)}\n\n{report.urdf_inertial(props)}")
     return 0
 
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
-from rbt_ros.errors import SetupError
+from rbt_ros.errors import ModelError, SetupError
+from rbt_ros.model.constraints import ConstraintForce
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
 
@@ -24,14 +25,25 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
+class Work(NamedTuple):
+    """Since t = 0 [J]; each a number in a Sample, an array over time in a Result."""
+
+    inputs: Any  # of efforts and wrenches on the robot
+    dissipated: Any  # what dampers and friction have taken
+
+
 class Conservation(NamedTuple):
-    """What should be zero: changes since the last input. NaN where the system does not keep that quantity."""
+    """What should be zero: changes since the last input. NaN where the system does not keep that quantity.
+
+    With `work_of_inputs` the energy counts from the start, less the work of the inputs, plus what was dissipated.
+    """
 
     energy: float  # change of the total over the largest kinetic energy since then
     momentum: float  # |ΔP| beyond gravity's impulse [kg·m/s]
     angular_momentum: float  # |ΔL| about the CoM over the largest |L| since then
     quaternion: float  # largest | |q| - 1 |
-    since_ns: int  # scenario time from which the first three are counted
+    since_ns: int  # scenario time from which the momenta are counted
+    energy_since_ns: int  # and the energy: the same but with `work_of_inputs`
 
 
 class Sample(NamedTuple):
@@ -51,6 +63,8 @@ class Sample(NamedTuple):
     angular_momentum_com: tuple[float, float, float]  # about the system's CoM
     com: tuple[float, float, float]  # p_WC of the system [m]
     conservation: Conservation
+    constraints: dict[str, ConstraintForce]  # what each constraint does, by name
+    work: Work | None = None  # where `work_of_inputs` was asked for
 
     @property
     def t(self) -> float:
@@ -108,6 +122,8 @@ class Result:
         self.energy = Energy(
             np.array([s.energy.kinetic for s in samples]), np.array([s.energy.potential for s in samples])
         )
+        work = [s.work for s in samples if s.work is not None]  # of all samples, or of none
+        self.work = Work(*np.array(work).T) if work else None
         self.momentum = np.array([s.momentum for s in samples])  # (N, 3) [kg·m/s]
         self.angular_momentum = np.array([s.angular_momentum for s in samples])  # (N, 3) about the origin
         self.angular_momentum_com = np.array([s.angular_momentum_com for s in samples])
@@ -133,6 +149,14 @@ class Result:
         one = NV[kind] == 1
         return HingeResult(position[:, 0], rate[:, 0]) if one else HingeResult(position, rate)
 
+    def constraint(self, name: str) -> ConstraintForce:
+        """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
+        if name not in self.samples[0].constraints:
+            known = ", ".join(self.samples[0].constraints) or "none"
+            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {known}.")
+        rows = [s.constraints[name] for s in self.samples]
+        return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
+
     def columns(self) -> dict[str, np.ndarray]:
         """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""
         table = {"t [s]": self.t}
@@ -150,6 +174,8 @@ class Result:
                 table[f"{joint}.rate [{unit}/s]"] = self._v[:, v + k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
+        if self.work is not None:
+            table["work.inputs [J]"], table["work.dissipated [J]"] = self.work
         for axis, p, h in zip("xyz", self.momentum.T, self.angular_momentum_com.T, strict=True):
             table[f"momentum_{axis} [kg m/s]"] = p
             table[f"angular_momentum_com_{axis} [N m s]"] = h

@@ -12,16 +12,23 @@ from rbt_ros.core import integrate, torque_free
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.adaptive import Controlled
+from rbt_ros.core.constrained import Constrained
+from rbt_ros.core.kept import LIE_EULER, Kept
+from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.assembly import Loops
+from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
+from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.scenario import ADAPTIVE, INTEGRATORS, Scenario, read_scenario
+from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
-from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
-from rbt_ros.results import Conservation, Energy, Result, Sample, turn_all
+from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.results import Conservation, Energy, Result, Sample, Work, turn_all
 
 METHODS = {
     "semi_implicit": integrate.SEMI_IMPLICIT,
@@ -31,6 +38,7 @@ METHODS = {
     "dormand_prince": integrate.DORMAND_PRINCE,
     "exact": torque_free.EXACT,
     "splitting": torque_free.SPLITTING,
+    "lie_euler": LIE_EULER,
 }
 ENERGY_ALARM = 1e-2  # relative drift of the energy at which `run` warns
 FIXED_STEP = ("semi_implicit", "rk4", "dop853")
@@ -43,6 +51,10 @@ FAILURES = {
     "larger rtol, or shorter ticks.",
     t.TURNED_TOO_FAR: "hinge '{}' has turned by 1e12 rad, up to which the exact motion is right to round-off; the last "
     "good state is kept. Is omega in rad/s?",
+    t.NON_FINITE_WORK: "the work of the inputs is not finite; the last good state is kept. Look at the inputs, or "
+    "leave work_of_inputs out.",
+    t.UNMET: "the constraints at hinge '{}' cannot be met any more; the last good state is kept. Does the mechanism "
+    "lock or come apart there, or is the step too long?",
 }
 
 
@@ -65,12 +77,17 @@ class Simulation:
         seed: int = 0,
         rtol: float = 1e-10,
         atol: float = 1e-12,
+        work_of_inputs: bool = False,
+        stabilise: "str | Stabilise" = "none",
     ):
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
 
         attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
         included. rtol, atol: local error of dop853_adaptive and dormand_prince, atol + rtol |y|. They solve each step
-        on its own, so take long ones.
+        on its own, so take long ones. work_of_inputs: integrate their work, and what dampers and friction take, beside
+        the state (`Sample.work`), so that the energy balance closes also while something acts. The motion keeps its
+        bits.
+        stabilise: none, gradient or projection, or `rbt.Stabilise(...)` with all options: see `set_stabilise`.
         """
         if integrator not in INTEGRATORS:
             raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
@@ -89,18 +106,16 @@ class Simulation:
         self.tick = 0
         self.integrator = integrator
         self._method = METHODS[integrator]
-        self._stepper = integrate.stepper
-        if integrator in TORQUE_FREE:
-            self._stepper = torque_free.Flight().stepper
-        elif integrator in ADAPTIVE:
-            self._stepper = Controlled(_tolerance("rtol", rtol), _tolerance("atol", atol)).stepper
-        self._model = robot.model._replace(world=_world(g, pull))
-        self._y = neutral(robot)
-        self._start = self._y.copy()
-        self._work = workspace(self._model)
+        self._tolerances = _tolerance("rtol", rtol), _tolerance("atol", atol)
+        self._model = robot.model._replace(world=_world(g, pull, _sink_floor(robot, h_ns)))
+        self._counts_work = work_of_inputs
+        self._y = neutral(robot)  # [q, v (, account of what has acted)]
+        self._open_account(2 if work_of_inputs and integrator not in TORQUE_FREE else 0)  # without torque no work
+        self._loops = Loops(robot, self._model, self._work) if robot.constraints else None
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
-        self._kept = _Kept(robot, self._model)
-        self._renew()
+        self._kept = _Kept(robot, self._model, work_of_inputs)
+        self.set_stabilise(stabilise)
+        self._placed()
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Simulation":
@@ -115,14 +130,16 @@ class Simulation:
             seed=scenario.seed,
             rtol=scenario.rtol,
             atol=scenario.atol,
+            work_of_inputs=scenario.work_of_inputs,
+            stabilise=scenario.stabilise,
         )
         for name, start in scenario.start_bodies.items():
-            put_body(sim.robot, sim._y, name, start)
+            sim._put_body(name, start)
         for name, hinge_start in scenario.start_hinges.items():
-            put_hinge(sim.robot, sim._y, name, hinge_start)
+            sim._put_hinge(name, hinge_start)
         for planned in scenario.inputs:
             sim._inputs.plan(planned)
-        sim._start = sim._y.copy()
+        sim._placed()
         return sim
 
     # where it is
@@ -130,8 +147,9 @@ class Simulation:
     @property
     def state(self) -> State:
         """Time, coordinates and velocities: copies."""
+        self._close()
         nq = self.robot.coordinates
-        return State(self.t_ns, self._y[:nq].copy(), self._y[nq:].copy())
+        return State(self.t_ns, self._motion[:nq].copy(), self._motion[nq:].copy())
 
     @property
     def t_ns(self) -> int:
@@ -140,7 +158,8 @@ class Simulation:
 
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
-        return hashlib.sha256(self.t_ns.to_bytes(8, "little") + self._y.tobytes()).hexdigest()[:16]
+        self._close()
+        return hashlib.sha256(self.t_ns.to_bytes(8, "little") + self._motion.tobytes()).hexdigest()[:16]
 
     # setting the start
 
@@ -158,7 +177,7 @@ class Simulation:
 
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
-        put_body(self.robot, self._y, name, BodyStart(position, quaternion, euler, velocity, omega_body))
+        self._put_body(name, BodyStart(position, quaternion, euler, velocity, omega_body))
         self._placed()
 
     def set_hinge(
@@ -176,21 +195,72 @@ class Simulation:
         A spherical one takes `quaternion` or `euler=("ZXZ", a, b, c)` [rad], and omega of the child against the parent
         in the child's axes [rad/s]. What is not given stays.
         """
-        put_hinge(self.robot, self._y, name, HingeStart(position, rate, quaternion, euler, omega))
+        self._put_hinge(name, HingeStart(position, rate, quaternion, euler, omega))
         self._placed()
 
+    def _put_body(self, name: str, start: BodyStart) -> None:
+        put_body(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_body(name, start)
+
+    def _put_hinge(self, name: str, start: HingeStart) -> None:
+        put_hinge(self.robot, self._y, name, start)
+        if self._loops:
+            self._loops.given_hinge(name, start)
+
     def _placed(self) -> None:
-        """What is set before the first step is the start that `reset` returns to."""
+        """What is set before the first step is the start that `reset` returns to; the energy balance counts anew."""
         self._kept.forget()
         if self.tick == 0:
-            self._start = self._y.copy()
+            self._start = self._motion.copy()
+        if self._stabiliser:
+            self._stabiliser.start(self._model, self._y, self._work)
+        if self._loops:
+            self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
+        elif self._counts_work:
+            self.sample()
 
     def reset(self) -> None:
         """Back to t = 0 and the start; commands are dropped, the scenario's inputs stay."""
-        self._y[:] = self._start
+        self._y[:] = 0.0
+        self._motion[:] = self._start
         self.tick = 0
         self._inputs.drop_commands()
-        self._kept.forget()
+        self._placed()
+
+    def set_stabilise(self, how: "str | Stabilise") -> None:
+        """Keep angular momentum and energy by correcting each step from now on: "projection", "gradient" or "none".
+
+        For one floating body or tree, with any integrator (docs/stabilise.md). What they are now is kept; what acts
+        changes them by its impulse and work. `rbt.Stabilise(...)` has the corrector's gains and the order of the seed.
+        """
+        options = checked_stabilise(how)
+        mode = STABILISERS[options.method]
+        if mode and (text := stabilise_obstacle(self.robot, self._model.world[t.ATTRACTION])):
+            raise ScenarioError(text)
+        base, kept = None, None
+        if self.integrator in ADAPTIVE:
+            base = Controlled(*self._tolerances).stepper
+        elif self._loops:
+            base = Constrained(self._loops.rows).stepper
+        if mode or self.integrator == "lie_euler":
+            self._open_account(ACCOUNT)
+            kept = Kept(self._model, base, mode, options.order == "seed", *options[2:])
+            kept.start(self._model, self._y, self._work)
+        if self.integrator in TORQUE_FREE:
+            self._stepper = torque_free.Flight(kept and kept.corrected_flight).stepper
+        else:
+            self._stepper = kept.stepper if kept else base or integrate.stepper
+        self.stabilise, self._stabiliser = options, kept
+        self._latch()
+
+    def _open_account(self, size: int) -> None:
+        """Make room in y for at least `size` sums of what has acted: see `forces.account`."""
+        motion = self.robot.coordinates + self.robot.freedoms
+        size = max(size, len(self._y) - motion)
+        self._y = np.append(self._y, np.zeros(motion + size - len(self._y)))
+        self._motion = self._y[:motion]
+        self._work = workspace(self._model, size)
 
     # what acts
 
@@ -243,12 +313,26 @@ class Simulation:
             code, done, body = self._go_on(tick * self.h_ns, n - tick)
             self.tick = tick = tick + done
             if inputs.acts:
-                self._kept.forget()
+                self._kept.acted()
             if code != t.OK:
                 raise SolveError(self._failure(code, body))
 
     def _renew(self) -> None:
-        """Let act what acts from this tick on."""
+        """Let act what acts from this tick on; loops are closed first."""
+        self._latch()
+        if self._loops and self._loops.open:
+            self._loops.close(self._motion, self._inputs.current, self.t_ns)
+            if self.tick == 0:
+                self._start = self._motion.copy()
+            if self._stabiliser:
+                self._stabiliser.start(self._model, self._y, self._work)
+
+    def _close(self) -> None:
+        """What was set is made consistent before anyone looks at it."""
+        if self._loops and self._loops.open:
+            self._renew()
+
+    def _latch(self) -> None:
         self._inputs.renew(self.tick)
         now = self._inputs.current
         self._go_on = self._stepper(self._model, self._y, now, self.h_ns, self._method, self._work)
@@ -277,8 +361,8 @@ class Simulation:
         return Sample(
             self.t_ns,
             self.tick,
-            self._y[:nq].copy(),
-            self._y[nq:].copy(),
+            self._motion[:nq].copy(),
+            self._motion[nq:].copy(),
             self._inputs.current.tau,
             self._inputs.current.load,
             pose,
@@ -289,6 +373,8 @@ class Simulation:
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
             self._kept.conservation(summary, self.t_ns),
+            self._loops.forces(self._motion, self._inputs.current, self.t_ns) if self._loops else {},
+            Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
         )
 
     def run(
@@ -326,48 +412,74 @@ class Simulation:
         if loud:
             warnings.warn(
                 f"t = {sample.t:g} s: the energy has drifted by {drift:.2g} of the kinetic energy since "
-                f"{sample.conservation.since_ns * 1e-9:g} s; a smaller step or a higher order (dop853) helps.",
+                f"{sample.conservation.energy_since_ns * 1e-9:g} s; a smaller step or a higher order (dop853) helps.",
                 stacklevel=3,
             )
         return loud
 
 
-class _Kept:
-    """What the system should keep, compared with the last sample after which nothing acted from outside."""
+class _Since:
+    """What the samples are compared with: the first one after it was told to forget."""
 
-    def __init__(self, robot: Robot, model: t.Model):
+    def __init__(self) -> None:
+        self._then: np.ndarray | None = None
+        self._then_ns = 0
+        self._scale = 0.0
+
+    def forget(self) -> None:
+        """The next sample is compared with nothing."""
+        self._then = None
+
+    def compare(self, now: np.ndarray, t_ns: int, size: float) -> tuple[np.ndarray, int, float]:
+        """That sample's summary and time [ns], and the largest size of the quantity since then."""
+        if self._then is None:
+            self._then, self._then_ns, self._scale = now.copy(), t_ns, 0.0
+        self._scale = max(self._scale, size)
+        return self._then, self._then_ns, self._scale or 1.0
+
+
+class _Kept:
+    """What the system should keep: momenta since the last input, energy likewise, or with the work of all inputs."""
+
+    def __init__(self, robot: Robot, model: t.Model, counts_work: bool):
         """model: the robot's, with the world it moves in."""
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB]].any())
+        floats = floats and not holds_the_world(robot.constraints)
+        dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
-        self._factors = (math.nan if dissipates else 1.0, 1.0 if floats else math.nan)
-        self._then: np.ndarray | None = None
-        self._then_ns = 0
-        self._scale = np.zeros(2)  # largest kinetic energy and |L| since then
+        self._counts_work = counts_work
+        self._factors = (math.nan if dissipates and not counts_work else 1.0, 1.0 if floats else math.nan)
+        self._energy, self._momenta = _Since(), _Since()
 
     def forget(self) -> None:
-        """Something acted: the next sample is compared with nothing."""
-        self._then = None
+        """The state was set: the next sample is compared with nothing."""
+        self._energy.forget()
+        self._momenta.forget()
+
+    def acted(self) -> None:
+        """Something acted from outside. If its work is known, the energy stays comparable."""
+        self._momenta.forget()
+        if not self._counts_work:
+            self._energy.forget()
 
     def conservation(self, now: np.ndarray, t_ns: int) -> Conservation:
-        """Changes since the last input, gravity's impulse taken off; NaN for what this system does not keep."""
+        """Changes that work, losses and gravity's impulse do not explain; NaN for what this system does not keep."""
         momentum, angular = slice(inv.MOMENTUM, inv.MOMENTUM + 3), slice(inv.ANGULAR_COM, inv.ANGULAR_COM + 3)
-        size = np.array([now[inv.KINETIC], np.linalg.norm(now[angular])])
-        if self._then is None:
-            self._then, self._then_ns, self._scale = now.copy(), t_ns, size
-        self._scale = np.maximum(self._scale, size)
-        then, (energy_scale, angular_scale) = self._then, np.where(self._scale > 0, self._scale, 1.0)
+        then, energy_ns, energy_scale = self._energy.compare(now, t_ns, now[inv.KINETIC])
         energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
-        impulse = self._weight * ((t_ns - self._then_ns) * 1e-9)
+        energy += (now[inv.DISSIPATED] - then[inv.DISSIPATED]) - (now[inv.WORK] - then[inv.WORK])
+        then, momenta_ns, angular_scale = self._momenta.compare(now, t_ns, float(np.linalg.norm(now[angular])))
+        impulse = self._weight * ((t_ns - momenta_ns) * 1e-9)
         conservative, floats = self._factors
         return Conservation(
             float(conservative * energy / energy_scale),
             float(floats * np.linalg.norm(now[momentum] - then[momentum] - impulse)),
             float(floats * np.linalg.norm(now[angular] - then[angular]) / angular_scale),
             float(now[inv.QUATERNION]),
-            self._then_ns,
+            momenta_ns,
+            energy_ns,
         )
 
 
@@ -400,9 +512,17 @@ def _point_mass(mu: float, at: Sequence[float]) -> tuple[float, ...]:
     return (float(mu), *place.tolist())
 
 
-def _world(gravity: np.ndarray, point_mass: tuple[float, ...]) -> np.ndarray:
+def _sink_floor(robot: Robot, h_ns: int) -> float:
+    """Where the friction inside a lone body fades (`forces.inner_friction`): what is left decays in four steps."""
+    power = float(robot.model.freedom[:, t.SINK].sum())
+    inverse = 1.0 / np.linalg.eigvalsh(robot.bodies[0].inertia) if power > 0.0 else np.zeros(1)
+    return 4.0 * power * h_ns * 1e-9 * float(np.ptp(inverse))
+
+
+def _world(gravity: np.ndarray, point_mass: tuple[float, ...], sink_floor: float) -> np.ndarray:
     world = np.zeros(t.WORLD_COLUMNS)
     world[t.GRAVITY : t.GRAVITY + 3] = gravity
     world[t.ATTRACTION : t.ATTRACTOR + 3] = point_mass
+    world[t.SINK_FLOOR] = sink_floor
     world.flags.writeable = False
     return world

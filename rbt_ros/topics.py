@@ -215,6 +215,8 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         "energy, potential [J]": sample.energy.potential,
         "energy, total [J]": sample.energy.total,
     }
+    if sample.work is not None:
+        values["work of inputs [J]"], values["dissipated [J]"] = sample.work
     for axis, p, l_origin, l_com in zip(
         "xyz", sample.momentum, sample.angular_momentum, sample.angular_momentum_com, strict=True
     ):
@@ -222,6 +224,7 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         values[f"angular momentum about the origin {axis} [N m s]"] = l_origin
         values[f"angular momentum about the CoM {axis} [N m s]"] = l_com
     values["counted since scenario time [s]"] = kept.since_ns * 1e-9
+    values["energy counted since scenario time [s]"] = kept.energy_since_ns * 1e-9
     values["energy drift, relative"] = drift_text(kept.energy)
     values["momentum drift [kg m/s]"] = drift_text(kept.momentum)
     values["angular momentum drift, relative"] = drift_text(kept.angular_momentum)

@@ -34,7 +34,10 @@ def random_robot(rng, n, kinds=KINDS):
         b.body(f"b{i}", mass=mass, inertia=inertia, com=com, shapes=shapes)
         if kind == "free":
             if rng.random() < 0.5:  # else the builder makes the same
-                b.hinge(f"b{i}", "free", parent="world", child=f"b{i}")
+                slow = {"damping": rng.uniform(0.1, 2)} if rng.random() < 0.5 else {}
+                if n == 1 and rng.random() < 0.5:
+                    slow["internal_friction"] = rng.uniform(0.1, 2)
+                b.hinge(f"b{i}", "free", parent="world", child=f"b{i}", **slow)
         else:
             b.hinge(f"h{i}", kind, parent=parent, child=f"b{i}", **_placing(rng, kind), **_losses(rng, kind))
     return b.build()

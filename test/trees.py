@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rbt_ros.core import constraints as c
 from rbt_ros.core import types as t
 from rbt_ros.core.types import NQ, NV, Input, JointKind, Model
 from rbt_ros.core.work import model_size
@@ -92,3 +93,42 @@ def chain(n, gravity=(0, 0, -9.81)):
         for i in range(n)
     ]
     return model_of(hinges, rows, gravity)
+
+
+def common_body(model, a, b):
+    """The last body that a and b hang on both, or are."""
+    while a != b:
+        a, b = (int(model.tree[a, t.PARENT]), b) if a > b else (a, int(model.tree[b, t.PARENT]))
+    return a
+
+
+def closure_row(model, law, a, b, points, axes=((0, 0, 1), (0, 0, 1)), target=0.0):
+    """One row of core.constraints between bodies a and b."""
+    row = np.zeros(c.ROW_COLUMNS)
+    row[[c.LAW, c.BODY_A, c.BODY_B, c.COMMON, c.TARGET]] = law, a, b, common_body(model, a, b), target
+    row[c.POINT_A : c.POINT_A + 6] = *points[0], *points[1]
+    row[c.AXIS_A : c.AXIS_A + 6] = *axes[0], *axes[1]
+    return row
+
+
+def random_constraints(rng, model, m):
+    """m rows: between any two bodies, and couplings of two freedoms that have a coordinate each."""
+    rows, terms, n = [], [], len(model.tree)
+    single = [
+        (q + k, v + k)
+        for _, kind, q, v in model.tree.tolist()
+        if kind not in (JointKind.SPHERICAL, JointKind.FREE)
+        for k in range(NV[kind])
+    ]
+    while len(rows) < m:
+        a, b = rng.integers(-1, n, 2).tolist()
+        law = int(rng.integers(4))
+        if law == c.COUPLING and single:
+            row = np.zeros(c.ROW_COLUMNS)
+            row[[c.LAW, c.FIRST, c.COUNT]] = law, len(terms), 2
+            terms += [(*single[rng.integers(len(single))], rng.uniform(-2, 2)) for _ in range(2)]
+            rows.append(row)
+        elif law != c.COUPLING and a != b:
+            target = rng.uniform(0.1, 0.5)
+            rows.append(closure_row(model, law, a, b, rng.uniform(-1, 1, (2, 3)), (unit(rng), unit(rng)), target))
+    return c.Constraints(np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS))

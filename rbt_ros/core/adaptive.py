@@ -1,7 +1,8 @@
 """Error-controlled Runge-Kutta pairs with dense output and events: DOP853, and DORMAND_PRINCE of orders 5 and 4.
 
 Each step is as long as the tolerance allows; what lies between is a polynomial of order 7 or 4. Steps end at every time
-at which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order.
+at which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order. The tolerance is that of q
+and v; the work of inputs, where it is asked for, is integrated along, and whether it is does not change their bits.
 
 `solve` keeps every step, for dense output and events. `solve_at` computes the states at given times in one compiled
 call. Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
@@ -14,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core import dop853, dormand_prince
+from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.events import Event, Hit, hits_in_step
 from rbt_ros.core.integrate import (
     DOP853,
     DORMAND_PRINCE,
+    all_finite,
     copy,
     fill_stages,
     first_non_finite,
@@ -27,7 +30,7 @@ from rbt_ros.core.integrate import (
 )
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.signals import breaks_ns
-from rbt_ros.core.types import NON_FINITE, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
+from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
 from rbt_ros.core.work import GOOD_ROW, Work, model_size, workspace
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
@@ -41,6 +44,12 @@ MAX_STEPS = 10_000_000
 def order_root(x, method):
     """x^(1/8) of DOP853, x^(1/5) of DORMAND_PRINCE, without libm's pow: the same bits everywhere."""
     return fifth_root(x) if method == DORMAND_PRINCE else math.sqrt(math.sqrt(math.sqrt(x)))
+
+
+@kernel
+def motion_size(model):
+    """nq + nv: how many elements of y the error control looks at."""
+    return coordinates(model) + model.freedom.shape[0]
 
 
 @kernel
@@ -125,7 +134,7 @@ def stages(model, y, input, t_ns, s, h, method, work, first, last):
 @kernel
 def first_step(model, y, input, t_ns, end, rtol, atol, method, work):
     """A step [s] whose error will be about the tolerance: from the size of y, its rate, and the rate's change."""
-    ny = y.shape[0]
+    ny = motion_size(model)
     stages(model, y, input, t_ns, 0.0, 0.0, method, work, 0, 1)
     d0, d1, d2, new = 0.0, 0.0, 0.0, work.stage[GOOD_ROW]
     for c in range(ny):
@@ -189,6 +198,7 @@ def march(
     tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
     dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
     new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
+    size = motion_size(model)
     filled = fill_rows(model, y, s, steps[0], times, 0, out)
     if not h > 0.0 and s < end:
         h = first_step(model, y, input, t_ns, end, rtol, atol, method, work)
@@ -205,14 +215,16 @@ def march(
         weighted_sum(work.stage, B, count, new)
         for c in range(ny):
             new[c] = y[c] + h * new[c]
-        error = error_norm(y, new, h, rtol, atol, method, work)
+        finite = all_finite(new)
+        error = error_norm(y[:size], new[:size], h, rtol, atol, method, work) if finite else math.nan
         if not error <= 1.0:  # NaN too
             h *= max(SHRINK, SAFETY / order_root(error, method)) if math.isfinite(error) else SHRINK
             rejected += 1
             again = True
             if not h > 1e-15 * end:
                 who = first_non_finite(model, new)
-                return (STEP_TOO_SMALL if who < 0 else NON_FINITE), taken, rejected, evaluations, filled, s, h, who
+                code = STEP_TOO_SMALL if finite else NON_FINITE_WORK if who < 0 else NON_FINITE
+                return code, taken, rejected, evaluations, filled, s, h, who
             continue
         stages(model, y, input, t_ns, s, h, method, work, tried, dense)
         evaluations += dense - tried
@@ -240,7 +252,7 @@ def interpolate(row, x, out):
 class Solution(NamedTuple):
     """What `solve` found; call it for y at any time it has covered."""
 
-    code: int  # OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS
+    code: int  # OK, NON_FINITE, NON_FINITE_WORK, STEP_TOO_SMALL, TOO_MANY_STEPS
     body: int  # whose coordinates are not finite, -1
     t: np.ndarray  # (m + 1,) [s] after the start: ends of the steps
     y: np.ndarray  # (m + 1, ny)
@@ -262,7 +274,7 @@ class Solution(NamedTuple):
 class Track(NamedTuple):
     """What `solve_at` found: as many of the times as were reached."""
 
-    code: int  # OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS
+    code: int  # OK, NON_FINITE, NON_FINITE_WORK, STEP_TOO_SMALL, TOO_MANY_STEPS
     body: int  # whose coordinates are not finite, -1
     t_ns: np.ndarray  # (m,) int64: the times that were asked for
     y: np.ndarray  # (m, ny), quaternions normalised

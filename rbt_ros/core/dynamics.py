@@ -1,10 +1,10 @@
 """The equations of motion of a tree under its inputs: q̇, v̇."""
 
 from rbt_ros.core.articulated import set_out, solve_tree
-from rbt_ros.core.forces import attraction, efforts, input_power, loads
+from rbt_ros.core.forces import account, attraction, efforts, inner_friction, loads
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import rates
-from rbt_ros.core.types import KIND, NQ, Q
+from rbt_ros.core.types import KIND, NQ, SINK_FLOOR, Q
 
 
 @kernel
@@ -18,7 +18,7 @@ def coordinates(model):
 def derivative(model, y, input, t_ns, s, work, ydot):
     """Fill ydot = [q̇, v̇] at y = [q, v], s [s] after t_ns: forward dynamics under `input`.
 
-    If y has one element more, it is the work of the inputs [J], and the last of ydot their power.
+    If y has more elements, they are the account of what has acted: see `forces.account`.
     """
     nq, nv = coordinates(model), model.freedom.shape[0]
     q, v, vdot = y[:nq], y[nq : nq + nv], ydot[nq : nq + nv]
@@ -28,5 +28,9 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     attraction(model, work)
     loads(model, input, t_ns, s, work)
     if y.shape[0] > nq + nv:
-        ydot[nq + nv] = input_power(model, v, input, t_ns, s, work)
+        account(model, v, input, t_ns, s, work, ydot[nq + nv :])
     solve_tree(model, v, work, vdot)
+    if model.world[SINK_FLOOR] > 0.0:
+        taken = inner_friction(model, q, v, ydot)
+        if y.shape[0] > nq + nv:
+            ydot[nq + nv + 1] += taken

@@ -26,6 +26,8 @@ from rbt_ros.core.types import (
     NV,
     PARENT,
     REST,
+    SINK,
+    SINK_FLOOR,
     STIFFNESS,
     WORLD_AXES,
     JointKind,
@@ -37,6 +39,7 @@ from rbt_ros.core.vec import (
     cross,
     dot,
     put3,
+    qmul,
     quat,
     rotation,
     row3,
@@ -46,6 +49,7 @@ from rbt_ros.core.vec import (
     scale,
     sub,
     sym_mul,
+    sym_solve,
     sym_turn,
     turn,
     vec3,
@@ -212,22 +216,63 @@ def loads(model, input, t_ns, s, work):
         take_off(i, work, n, f)
 
 
-# -------------------------------------------------------------------------------------------------- work of inputs
+# ------------------------------------------------------------------------- what changes momentum and energy
 @kernel
-def input_power(model, v, input, t_ns, s, work):
-    """Power [W] of efforts, friction and loads: all that changes kinetic plus potential energy."""
+def dissipated_power(model, v):
+    """Power [W] that dampers and friction take."""
     power = 0.0
     for j in range(model.freedom.shape[0]):
-        power += (input.tau[j] + friction(model, j, v[j])) * v[j]
+        power -= friction(model, j, v[j]) * v[j]
+    return power
+
+
+@kernel
+def account(model, v, input, t_ns, s, work, out):
+    """Fill out = [power of efforts and loads, power that friction takes [W]].
+
+    If out is longer, and the model one floating tree: also the moment [N·m] about its centre of mass C, world axes, of
+    loads and of its root's damping, the power of efforts and loads as seen from C, and the force [N] with gravity: what
+    changes the angular momentum about C, the energy of all motion about it, and the momentum.
+    """
+    p_C, v_C, moment, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if out.shape[0] > 2:
+        m, p_C, v_C = centre(model, v, work)
+        force = scale(m, vec3(model.world, GRAVITY))
+        drag = (friction(model, 0, v[0]), friction(model, 1, v[1]), friction(model, 2, v[2]))
+        moment = turn(row9(work.body, 1, ROT), drag)
+    power = 0.0
+    for j in range(model.freedom.shape[0]):
+        power += input.tau[j] * v[j]
     for k in range(input.signal.shape[0]):
         j = input.signal[k, DRIVES]
         if j >= 0:
             power += signal_value(input, k, t_ns, s) * v[j]
+    inner = power
     for k in range(input.load.shape[0]):
         i = int(input.load[k, LOAD_BODY])
         n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
-        power += dot(n, row3(work.body, i + 1, SPIN)) + dot(f, origin_velocity(model, i, v, work))
-    return power
+        turning, v_WB = dot(n, row3(work.body, i + 1, SPIN)), origin_velocity(model, i, v, work)
+        power += turning + dot(f, v_WB)
+        inner += turning + dot(f, sub(v_WB, v_C))
+        moment = add(moment, add(n, cross(sub(row3(work.body, i + 1, POS), p_C), f)))
+        force = add(force, f)
+    out[0], out[1] = power, dissipated_power(model, v)
+    if out.shape[0] > 2:
+        out[2], out[3], out[4] = moment
+        out[5] = inner
+        out[6], out[7], out[8] = force
+
+
+@kernel
+def centre(model, v, work):
+    """Mass, p_WC, v_WC of the whole, world axes, from the rows of the outward pass."""
+    m, p_C, v_C = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for i in range(model.tree.shape[0]):
+        m_i, c = model.body[i, MASS], turn(row9(work.body, i + 1, ROT), row3(model.body, i, COM))
+        v_i = add(origin_velocity(model, i, v, work), cross(row3(work.body, i + 1, SPIN), c))
+        m, p_C = m + m_i, add(p_C, scale(m_i, add(row3(work.body, i + 1, POS), c)))
+        v_C = add(v_C, scale(m_i, v_i))
+    return m, scale(1.0 / m, p_C), scale(1.0 / m, v_C)
 
 
 @kernel
@@ -245,3 +290,28 @@ def origin_velocity(model, i, v, work):
                 total = add(total, scale(v[j + k], row3(work.freedom, j + k, AXIS_W)))
         b = p
     return total
+
+
+# ---------------------------------------------------------------------------------------------- friction inside a body
+@kernel
+def inner_friction(model, q, v, ydot):
+    """Add to ydot = [q̇, v̇] of a lone free body what friction inside it does; the power [W] that it takes.
+
+    The body turns by an extra δω = -k (ω × L) / |ω × L|² in addition to ω: L stays, dE/dt = -k, until the body spins
+    about its axis of the largest moment. Close to that, |ω × L|² below SINK_FLOOR L², the power fades, so that no step
+    asks for more than there is.
+    """
+    I, w = row6(model.body, 0, INERTIA), vec3(v, 0)
+    L = sym_mul(I, w)
+    across = cross(w, L)
+    steep, floor = dot(across, across), model.world[SINK_FLOOR] * dot(L, L)
+    if steep == 0.0:
+        return 0.0
+    share = model.freedom[0, SINK] / max(steep, floor)
+    extra = scale(-share, across)
+    turned, wdot = qmul(quat(q, 0), (0.0, extra[0], extra[1], extra[2])), sym_solve(I, cross(L, extra))
+    for c in range(4):
+        ydot[c] += 0.5 * turned[c]
+    for c in range(3):
+        ydot[7 + c] += wdot[c]
+    return share * steep

@@ -23,6 +23,7 @@ from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.types import (
     KIND,
     NON_FINITE,
+    NON_FINITE_WORK,
     NQ,
     NV,
     OK,
@@ -78,24 +79,25 @@ def weighted_sum(stage, weights, count, out):
 
 
 @kernel
+def stage_state(y, h, work, A, i, out):
+    """out = y + h Σ A[i, j] k_j: the state at stage i."""
+    weighted_sum(work.stage, A[i], i, out)
+    for c in range(y.shape[0]):
+        out[c] = y[c] + h * out[c]
+
+
+@kernel
 def fill_stages(model, y, input, t_ns, s0, h, work, A, C, first, last):
     """Fill rows first to last - 1 of work.stage: k_i = f(y + h Σ A[i, j] k_j), s0 + C[i] h [s] after t_ns."""
     s = work.stage[STAGE_ROW]
     for i in range(first, last):
-        weighted_sum(work.stage, A[i], i, s)
-        for c in range(y.shape[0]):
-            s[c] = y[c] + h * s[c]
+        stage_state(y, h, work, A, i, s)
         derivative(model, s, input, t_ns, s0 + C[i] * h, work, work.stage[i])
 
 
 @kernel
-def step(model, y, input, t_ns, h, method, work):
-    """y after h [s], in place."""
-    A, B, C, count = tableau(method)
-    fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
-    if method == SEMI_IMPLICIT:
-        kick_and_drift(model, y, work.stage[0], h)
-        return
+def step_along(model, y, h, work, B, count):
+    """y += h Σ B[j] k_j, its quaternions put back on the unit sphere."""
     increment = work.stage[STAGE_ROW]
     weighted_sum(work.stage, B, count, increment)
     for c in range(y.shape[0]):
@@ -110,6 +112,25 @@ def kick_and_drift(model, y, k, h):
     for c in range(nq, y.shape[0]):
         y[c] += h * k[c]
     step_on_manifold(model, y[:nq], y[nq : nq + nv], h, y)
+
+
+@kernel
+def step(model, y, input, t_ns, h, method, work):
+    """y after h [s], in place. `run_arrays` has these lines in its loop, which compiles a second sooner so."""
+    A, B, C, count = tableau(method)
+    fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
+    if method == SEMI_IMPLICIT:
+        kick_and_drift(model, y, work.stage[0], h)
+    else:
+        step_along(model, y, h, work, B, count)
+
+
+@kernel
+def failure(model, y, good):
+    """(code, body) of a step that has left y non-finite; y goes back to the last good state."""
+    body = first_non_finite(model, y)
+    copy(good, y)
+    return (NON_FINITE if body >= 0 else NON_FINITE_WORK), body
 
 
 @kernel
@@ -147,27 +168,27 @@ def first_non_finite(model, y):
     return -1
 
 
-@kernel
-def run(model, y, input, t_ns, h_ns, ticks, method, work):
-    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
-    h = h_ns / 1e9
-    good = work.stage[GOOD_ROW]
-    for tick in range(ticks):
-        copy(y, good)
-        step(model, y, input, t_ns, h, method, work)
-        if not all_finite(y):
-            body = first_non_finite(model, y)
-            copy(good, y)
-            return NON_FINITE, tick, body
-        t_ns += h_ns
-    return OK, ticks, -1
-
-
 @routine
 def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, ticks):
-    """`run` for a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7."""
-    model, work = Model(tree, body, freedom, world), Work(rows, axes, stage)
-    return run(model, y, Input(tau, load, signal, data), t_ns, h_ns, ticks, method, work)
+    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good.
+
+    For a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7. The loop stands here,
+    not in a kernel of its own: with the dynamics inline, each level of nesting takes 0.8 s to compile.
+    """
+    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
+    A, B, C, count = tableau(method)
+    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    for tick in range(ticks):
+        copy(y, good)
+        fill_stages(model, y, input, t_ns + tick * h_ns, 0.0, h, work, A, C, 0, count)
+        if method == SEMI_IMPLICIT:
+            kick_and_drift(model, y, work.stage[0], h)
+        else:
+            step_along(model, y, h, work, B, count)
+        if not all_finite(y):
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
+    return OK, ticks, -1
 
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):

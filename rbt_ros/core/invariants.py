@@ -77,12 +77,13 @@ def quaternion_error(model, q):
 
 # columns of what `observe` fills
 KINETIC, POTENTIAL, MOMENTUM, ANGULAR, CENTRE, ANGULAR_COM, QUATERNION = 0, 1, 2, 5, 8, 11, 14
-SUMMARY_COLUMNS = 15
+WORK, DISSIPATED = 15, 16  # zero where they are not integrated
+SUMMARY_COLUMNS = 17
 
 
 @routine
 def observe(model, y, work, pose, twist, summary):
-    """Fill pose and twist of every body's origin, and the invariants into `summary`, from y = [q, v]."""
+    """Fill pose and twist of every body's origin, and the invariants into `summary`, from y = [q, v (, energies)]."""
     nq, nv = coordinates(model), model.freedom.shape[0]
     q = y[:nq]
     kinematics(model, q, y[nq : nq + nv], work, pose, twist)
@@ -92,6 +93,9 @@ def observe(model, y, work, pose, twist, summary):
     summary[KINETIC] = kinetic_energy(model, pose, twist)
     summary[POTENTIAL] = potential_energy(model, q, pose)
     summary[QUATERNION] = quaternion_error(model, q)
+    counted = y.shape[0] > nq + nv
+    summary[WORK] = y[nq + nv] if counted else 0.0
+    summary[DISSIPATED] = y[nq + nv + 1] if counted else 0.0
     for c in range(3):
         summary[MOMENTUM + c] = P[c]
         summary[ANGULAR + c] = L[c]

@@ -6,11 +6,11 @@ Routines of their own, on top of the engine's: they are compiled when a run is f
 from functools import partial
 
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.integrate import copy, run
+from rbt_ros.core.integrate import all_finite, copy, failure, step
 from rbt_ros.core.jit import routine
 from rbt_ros.core.types import OK, Input, Model
 from rbt_ros.core.vec import put3, row3
-from rbt_ros.core.work import Work
+from rbt_ros.core.work import GOOD_ROW, Work
 
 
 @routine
@@ -22,10 +22,14 @@ def record_arrays(
     On a failure in tick `tick` the rows from tick // every on are not written, and y is the last good state.
     """
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
+    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
     for k in range(states.shape[0]):
-        code, tick, failed = run(model, y, input, t_ns + k * every * h_ns, h_ns, every, method, work)
-        if code != OK:
-            return code, k * every + tick, failed
+        for tick in range(k * every, (k + 1) * every):
+            copy(y, good)
+            step(model, y, input, t_ns + tick * h_ns, h, method, work)
+            if not all_finite(y):
+                code, failed = failure(model, y, good)
+                return code, tick, failed
         copy(y, states[k])
     return OK, states.shape[0] * every, -1
 

@@ -25,7 +25,9 @@ class Flight:
     A motion starts at the first call, and wherever time or state are not as the last call left them.
     """
 
-    def __init__(self):
+    def __init__(self, correct=None):
+        """correct: a function (q, w) -> (q, w) through which every state goes, and only on its way out."""
+        self._correct = correct
         self._left = None  # (t_ns, h_ns, method, bytes of y) when the last call ended
 
     def advance(self, model, y, input, t_ns, h_ns, ticks, method, work):
@@ -39,7 +41,7 @@ class Flight:
             self._left = None
             return Status(NON_FINITE, 0, 0)
         if good > 0:  # no step: not even the rounding of the length of q
-            y[:] = state
+            y[: len(state)] = state
         self._tick, self._left = tick, (t_ns + good * h_ns, h_ns, method, y.tobytes())
         return Status(OK if good == ticks else TURNED_TOO_FAR, good, 0)
 
@@ -59,6 +61,8 @@ class Flight:
     def _state(self, tick, h_ns):
         """y at a tick of the motion."""
         q, w = self._rotation.at(tick)
+        if self._correct is not None:
+            q, w = self._correct(q, w)
         t = tick * h_ns / 1e9
         p = [p + t * (v + 0.5 * t * g) for p, v, g in zip(self._p, self._v, self._g, strict=True)]
         v = [v + t * g for v, g in zip(self._v, self._g, strict=True)]

@@ -49,13 +49,15 @@ DAMPING = 2  # [N·m·s/rad, N·s/m]
 COULOMB = 3  # [N·m, N] dry friction
 CREEP = 4  # [rad/s, m/s] > 0: width of the step of dry friction
 LOWER, UPPER = 5, 6  # [rad, m]
-FREEDOM_COLUMNS = 7
+SINK = 7  # [W] what friction inside a lone free body takes from its rotation, L kept; in its first row
+FREEDOM_COLUMNS = 8
 
 # columns of Model.world
 GRAVITY = 0  # g_W [m/s²], 3: uniform
 ATTRACTION = 3  # mu [m³/s²] of a point mass that attracts by the inverse square
 ATTRACTOR = 4  # p_WA [m], 3: where that point mass is
-WORLD_COLUMNS = 7
+SINK_FLOOR = 7  # [rad²/s²]: where the friction inside a body fades, see `forces.inner_friction`; 0: none
+WORLD_COLUMNS = 8
 
 # columns of Input.load
 LOAD_BODY = 0  # index of the body
@@ -79,7 +81,7 @@ NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
 OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS = 0, 1, 2, 3
-TURNED_TOO_FAR = 4
+TURNED_TOO_FAR, NON_FINITE_WORK, UNMET = 4, 5, 6
 
 
 class Model(NamedTuple):

@@ -1,8 +1,6 @@
 """RobotBuilder: bodies and hinges by name -> a checked, frozen Robot. Everything that can be wrong is found here."""
 
-import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,12 @@ from rbt_ros.core.solvable import undetermined
 from rbt_ros.core.types import NQ, NV, JointKind, Model
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
+from rbt_ros.model.checks import checked_name, number, unit, vector
+from rbt_ros.model.constraint_arrays import constrained
+from rbt_ros.model.constraints import Constraint, closure, couple, mimic, prescribe
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape, shape
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 DEFAULT_CREEP = 1e-3  # [rad/s, m/s]
 
 
@@ -26,11 +26,12 @@ class RobotBuilder:
     """
 
     def __init__(self, name: str):
-        self.name = _checked_name("robot", name)
+        self.name = checked_name("robot", name)
         self._bodies: dict[str, Body] = {}
         self._hinges: dict[str, Hinge] = {}
         self._springs: dict[str, dict[str, float]] = {}
         self._limits: dict[str, np.ndarray] = {}
+        self._constraints: list[Constraint] = []
 
     def body(
         self,
@@ -47,16 +48,18 @@ class RobotBuilder:
 
         shapes: what it looks like, each `dict(kind="box", size=(x, y, z), at=..., rotation=..., rgba=...)`.
         """
-        _checked_name("body", name)
+        checked_name("body", name)
         if name in self._bodies or name == WORLD:
             raise ModelError(
                 f"body '{name}' exists twice in robot '{self.name}'; names must differ ('world' is taken)."
             )
-        m = _number(mass, f"mass of body '{name}'")
+        m = number(mass, f"mass of body '{name}'")
         if m < 0:
             raise ModelError(f"body '{name}': mass {m:g} kg is negative.")
         looks = tuple(s if isinstance(s, Shape) else shape(name, **s) for s in shapes)
-        self._bodies[name] = Body(name, m, checked_inertia(name, inertia), _vector(com, f"com of body '{name}'"), looks)
+        self._bodies[name] = Body(
+            name, m, checked_inertia(f"body '{name}'", inertia), vector(com, f"com of body '{name}'"), looks
+        )
         return self
 
     def hinge(
@@ -75,17 +78,21 @@ class RobotBuilder:
         damping: float = 0.0,
         friction: float = 0.0,
         creep: float = DEFAULT_CREEP,
+        internal_friction: float = 0.0,
         limits: Sequence[Any] | None = None,
     ) -> "RobotBuilder":
         """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
-        axis in the hinge's frame;
-        rotation: the child's frame in the parent's at zero (quaternion, 3x3, or ("ZYX", a, b, c)). stiffness [N·m/rad],
-        rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for slides), per freedom; creep [rad/s]: the rate
-        over which friction turns round. axis2: of a universal hinge the second axis, in the child; of a planar one its
-        x direction. limits: (lower, upper) [rad, m], or one such pair per freedom; kept for URDF, nothing stops there.
+        axis in the hinge's frame; rotation: the child's frame in the parent's at zero (quaternion, 3x3, or
+        ("ZYX", a, b, c)). stiffness [N·m/rad], rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for
+        slides), per freedom; creep [rad/s]: the rate over which friction turns round. axis2: of a universal hinge the
+        second axis, in the child; of a planar one its x direction. limits: (lower, upper) [rad, m], or one such pair
+        per freedom; kept for URDF, nothing stops there.
+
+        A free hinge has damping of its turning only (external friction: the moment -damping ω). If it carries a lone
+        body, internal_friction [W] is what friction inside takes from its energy while its angular momentum stays.
         """
-        _checked_name("hinge", name)
+        checked_name("hinge", name)
         if name in self._hinges:
             raise ModelError(f"hinge '{name}' exists twice in robot '{self.name}'; names must differ.")
         where = f"hinge '{name}'"
@@ -104,17 +111,18 @@ class RobotBuilder:
             kinds[kind],
             parent,
             child,
-            _vector(at, f"at of {where}"),
+            vector(at, f"at of {where}"),
             as_quaternion(rotation, where),
-            _unit(axis, f"axis of {where}"),
+            unit(axis, f"axis of {where}"),
             second_axis(kinds[kind], axis, axis2, where),
         )
         if made.kind == JointKind.FREE and (any(made.at) or made.quaternion != IDENTITY):
             raise ModelError(f"{where}: a free hinge has no at or rotation; place body '{child}' at the start instead.")
         self._hinges[name] = made
         values = dict(stiffness=stiffness, rest=rest, damping=damping, friction=friction, creep=creep)
-        self._springs[name] = {key: _number(value, f"{key} of {where}") for key, value in values.items()}
-        for key in ("stiffness", "damping", "friction"):
+        values["internal_friction"] = internal_friction
+        self._springs[name] = {key: number(value, f"{key} of {where}") for key, value in values.items()}
+        for key in ("stiffness", "damping", "friction", "internal_friction"):
             if self._springs[name][key] < 0:
                 raise ModelError(f"{where}: {key} {self._springs[name][key]:g} is negative and would feed energy in.")
         if friction and self._springs[name]["creep"] <= 0:
@@ -123,9 +131,49 @@ class RobotBuilder:
             raise ModelError(
                 f"{where}: the spring of a spherical hinge is at rest at no turn; rest {rest:g} has no axis."
             )
-        if kinds[kind] == JointKind.FREE and (stiffness or damping or friction):
-            raise ModelError(f"{where}: a free hinge has no spring, damping or friction.")
+        if kinds[kind] == JointKind.FREE and (stiffness or friction):
+            raise ModelError(f"{where}: a free hinge has no spring and no dry friction; damping slows its turning.")
+        if kinds[kind] != JointKind.FREE and internal_friction:
+            raise ModelError(
+                f"{where}: internal_friction {internal_friction:g} W is of a body on a free hinge; use damping here."
+            )
         self._limits[name] = checked_limits(kinds[kind], limits, where)
+        return self
+
+    def mimic(self, follower: str, leader: str, *, ratio: float = 1.0, offset: float = 0.0) -> "RobotBuilder":
+        """Let joint `follower` be ratio · leader + offset [rad, m], as gears or links do. Joints: one-axis freedoms."""
+        return self._constrain(mimic(follower, leader, ratio, offset))
+
+    def couple(self, name: str, factors: Mapping[str, float], *, offset: float = 0.0) -> "RobotBuilder":
+        """Let Σ factor · position of joints stay equal to offset; {"left": 1, "right": 1, "ring": -2}: differential."""
+        return self._constrain(couple(name, factors, offset))
+
+    def prescribe(self, joint: str, motion: Any) -> "RobotBuilder":
+        """Let a joint follow `motion`: a number, or a smooth signal of the time (sines, polynomial, cubic table)."""
+        return self._constrain(prescribe(joint, motion))
+
+    def closure(
+        self,
+        name: str,
+        kind: str,
+        body_a: str,
+        body_b: str,
+        *,
+        at_a: Sequence[float] = (0.0, 0.0, 0.0),
+        at_b: Sequence[float] = (0.0, 0.0, 0.0),
+        axis: Sequence[float] = (0.0, 0.0, 1.0),
+        rotation: Any = IDENTITY,
+        length: float | None = None,
+    ) -> "RobotBuilder":
+        """Close a loop between a point of body_a (or "world") and one of body_b, each in its body's frame [m].
+
+        kind: "point" (a ball), "revolute" about `axis` (in body_a), "weld", or "distance" (a rod of that length).
+        rotation: the frame of body_b in that of body_a when a revolute closure is at zero, or for ever in a weld.
+        """
+        return self._constrain(closure(name, kind, body_a, body_b, at_a, at_b, axis, rotation, length))
+
+    def _constrain(self, constraint: Constraint) -> "RobotBuilder":
+        self._constraints.append(constraint)
         return self
 
     def build(self) -> Robot:
@@ -134,11 +182,12 @@ class RobotBuilder:
             raise ModelError(f"robot '{self.name}' has no body; add one with body(name, mass=..., inertia=...).")
         bodies, hinges = self._ordered()
         check_names(bodies, hinges)
+        self._check_lone(bodies)
         model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
             _refuse_undetermined(robot)  # with full inertias everywhere no motion is free of them
-        return robot
+        return constrained(robot, self._constraints)
 
     def _ordered(self) -> tuple[list[Body], list[Hinge]]:
         """Bodies and their hinges, parents first; what no hinge carries gets a free hinge."""
@@ -167,6 +216,15 @@ class RobotBuilder:
             waiting.remove(ready[0])
         return list(placed.values()), [carried[name] for name in placed]
 
+    def _check_lone(self, bodies: list[Body]) -> None:
+        """Friction inside a body is of a lone one."""
+        for name, given in self._springs.items():
+            if given["internal_friction"] > 0 and len(bodies) > 1:
+                raise ModelError(
+                    f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)}. "
+                    "Let the hinges between them have damping instead."
+                )
+
     def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
         """The arrays of core.types.Model, in the engine's frames (a free body's origin is its CoM)."""
         row = {b.name: i for i, b in enumerate(bodies)}
@@ -189,15 +247,19 @@ class RobotBuilder:
             body[i, t.TURN : t.TURN + 4] = h.quaternion
             body[i, t.AXIS : t.AXIS + 3] = h.axis
             body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
-            spring = {} if h.kind == JointKind.FREE else self._springs[h.name]
-            for column, key in (
-                (t.STIFFNESS, "stiffness"),
-                (t.REST, "rest"),
-                (t.DAMPING, "damping"),
-                (t.COULOMB, "friction"),
-                (t.CREEP, "creep"),
-            ):
-                freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
+            spring = self._springs.get(h.name, {})
+            if h.kind == JointKind.FREE:
+                freedom[v : v + 3, t.DAMPING] = spring.get("damping", 0.0)
+                freedom[v, t.SINK] = spring.get("internal_friction", 0.0)
+            else:
+                for column, key in (
+                    (t.STIFFNESS, "stiffness"),
+                    (t.REST, "rest"),
+                    (t.DAMPING, "damping"),
+                    (t.COULOMB, "friction"),
+                    (t.CREEP, "creep"),
+                ):
+                    freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             if h.name in self._limits:
                 freedom[v : v + NV[h.kind], [t.LOWER, t.UPPER]] = self._limits[h.name]
             q, v = q + NQ[h.kind], v + NV[h.kind]
@@ -206,21 +268,21 @@ class RobotBuilder:
 
 def second_axis(kind: JointKind, axis: Any, axis2: Any, where: str) -> tuple[float, float, float]:
     """axis2 of a hinge, or its default; checked against the first axis where it matters."""
-    first = np.array(_unit(axis, f"axis of {where}"))
+    first = np.array(unit(axis, f"axis of {where}"))
     if axis2 is None:
         candidate = np.array((1.0, 0.0, 0.0) if kind == JointKind.PLANAR else (0.0, 1.0, 0.0))
         if abs(candidate @ first) > 0.9:
             candidate = np.array((0.0, 0.0, 1.0))
         second = candidate - (candidate @ first) * first
-        return _unit(second, f"axis2 of {where}")
-    second = np.array(_unit(axis2, f"axis2 of {where}"))
+        return unit(second, f"axis2 of {where}")
+    second = np.array(unit(axis2, f"axis2 of {where}"))
     if kind == JointKind.UNIVERSAL and np.linalg.norm(np.cross(first, second)) < 1e-9:
         raise ModelError(
             f"{where}: axis2 {list(axis2)} is parallel to the axis; a universal hinge needs two directions."
         )
     if kind == JointKind.PLANAR and abs(first @ second) > 1e-9:
         raise ModelError(f"{where}: axis2 {list(axis2)}, the x direction, must be normal to the axis {list(axis)}.")
-    return _unit(second, f"axis2 of {where}")
+    return unit(second, f"axis2 of {where}")
 
 
 def _refuse_undetermined(robot: Robot) -> None:
@@ -280,12 +342,12 @@ def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
     return pairs
 
 
-def checked_inertia(name: str, inertia: Any) -> np.ndarray:
-    """The 3x3 tensor of body `name`: symmetric, no negative principal moment, triangle inequality."""
+def checked_inertia(owner: str, inertia: Any) -> np.ndarray:
+    """The 3x3 tensor of `owner` ("body 'hub'"): symmetric, no negative principal moment, triangle inequality."""
     value = np.asarray(inertia, dtype=float)
     if value.shape == (3,):
         value = np.diag(value)
-    where = f"body '{name}': inertia"
+    where = f"{owner}: inertia"
     if value.shape != (3, 3) or not np.isfinite(value).all():
         raise ModelError(
             f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m²."
@@ -307,39 +369,3 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array
-
-
-def _checked_name(what: str, name: Any) -> str:
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ModelError(
-            f"{what} name {str(name)[:80]!r}: use a letter, then letters, digits or _ (64 at most), as it becomes "
-            "a ROS name."
-        )
-    return name
-
-
-def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as err:
-        raise ModelError(f"{where}: {value!r} is not a number.") from err
-    if not math.isfinite(number):
-        raise ModelError(f"{where}: {number} is not finite.")
-    return number
-
-
-def _vector(value: Any, where: str) -> tuple[float, float, float]:
-    if np.shape(value) != (3,):
-        raise ModelError(f"{where}: {value!r} is not three numbers.")
-    x, y, z = (_number(c, where) for c in value)
-    return (x, y, z)
-
-
-def _unit(value: Any, where: str) -> tuple[float, float, float]:
-    x, y, z = _vector(value, where)
-    length = math.sqrt(x * x + y * y + z * z)
-    if length < 1e-12:
-        raise ModelError(f"{where}: {list(value)} has length zero and gives no direction.")
-    if abs(length - 1) <= 4e-16:  # what is unit to round-off keeps its bits
-        return (x, y, z)
-    return (x / length, y / length, z / length)

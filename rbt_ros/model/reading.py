@@ -112,6 +112,12 @@ class Item:
             raise self.error(f"{self.value!r} is not a whole number.")
         return int(self.value)
 
+    def truth(self) -> bool:
+        """true or false."""
+        if not isinstance(self.value, bool):
+            raise self.error(f"{self.value!r} is neither true nor false.")
+        return self.value
+
     def text(self) -> str:
         """A word or a string."""
         if not isinstance(self.value, str):

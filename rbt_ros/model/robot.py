@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.types import NQ, NV, JointKind, Model
+from rbt_ros.core.constraints import Constraints
+from rbt_ros.core.types import NQ, NV, JointKind, Model, Q, V
 from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import WORLD as WORLD
+from rbt_ros.model.constraints import Constraint
 from rbt_ros.model.shapes import Shape
 
-WORLD = "world"
 FREEDOM_NAMES = {
     JointKind.CYLINDRICAL: ("turn", "slide"),
     JointKind.UNIVERSAL: ("1", "2"),
@@ -83,6 +85,8 @@ class Robot:
     bodies: tuple[Body, ...]
     hinges: tuple[Hinge, ...]
     model: Model
+    constraints: tuple[Constraint, ...] = ()
+    rows: Constraints | None = None  # of the constraints; None: there are none
 
     def body_index(self, name: str) -> int:
         """The row of the body named `name` in every per-body array."""
@@ -106,6 +110,15 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """All one-axis freedoms, in the order of JointState and of the command arrays."""
         return tuple(name for h in self.hinges for name in h.joint_names)
+
+    def joint_place(self, joint: str) -> tuple[int, int, int]:
+        """Body, coordinate and freedom of a one-axis joint."""
+        for i, hinge in enumerate(self.hinges):
+            if joint in hinge.joint_names:
+                k = hinge.joint_names.index(joint)
+                return i, int(self.model.tree[i, Q]) + k, int(self.model.tree[i, V]) + k
+        known = ", ".join(self.joint_names) or "none"
+        raise ModelError(f"robot '{self.name}' has no joint '{joint[:80]}' of one axis; it has {known}.")
 
     @property
     def mass(self) -> float:

@@ -6,24 +6,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rbt_ros.errors import ModelError, ScenarioError
-from rbt_ros.model.attitude import as_quaternion
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
+from rbt_ros.model.integrators import ADAPTIVE, ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.signals import Signal, polynomial, sines, table
-from rbt_ros.model.torque_free import TORQUE_FREE, no_inputs, obstacle
+from rbt_ros.model.scenario_mass import mass_from_file
+from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
+from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-ADAPTIVE = ("dop853_adaptive", "dormand_prince")  # under error control
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *TORQUE_FREE)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *ONE_BODY)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
-    *("duration", "seed", "outputs", "mode", "clock_start"),
+    *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
@@ -44,6 +46,8 @@ class Scenario:
     integrator: str = "rk4"
     rtol: float = 1e-10  # of ADAPTIVE
     atol: float = 1e-12
+    work_of_inputs: bool = False  # integrated beside the state
+    stabilise: Stabilise = Stabilise()
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput, ...] = ()
@@ -100,8 +104,10 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
             given[key] = doc[key].number()
             if not 0 < given[key] < 1:
                 raise doc[key].error(f"{doc[key].value} must lie between 0 and 1: 1e-10 is usual.")
+    if "work_of_inputs" in doc:
+        given["work_of_inputs"] = doc["work_of_inputs"].truth()
     if "stabilise" in doc:
-        doc["stabilise"].choice("none")
+        given["stabilise"] = _stabilise(doc["stabilise"], robot, given.get("attraction", 0.0))
     if "start" in doc:
         doc["start"].mapping("bodies", "hinges")
         if "bodies" in doc["start"]:
@@ -133,6 +139,28 @@ def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     return integrator
 
 
+def _stabilise(item: Item, robot: Robot, attraction: float) -> Stabilise:
+    """`projection`, or {method: gradient, order: seed, k_e: 1e-6 J, k1: 0.5, k2: 1.5, i0: 0.01}."""
+    given: dict[str, Any] = {}
+    if isinstance(item.value, dict):
+        item.mapping("method", "order", "k_e", "k1", "k2", "i0")
+        given = {key: item[key].number() for key in ("k1", "k2", "i0") if key in item}
+        if "k_e" in item:
+            given["k_e"] = item["k_e"].number("energy")
+        if "order" in item:
+            given["order"] = item["order"].choice(*ORDERS)
+        given["method"] = item["method"].choice(*STABILISERS)
+    else:
+        given["method"] = item.choice(*STABILISERS)
+    try:
+        options = checked_stabilise(Stabilise(**given))
+    except ScenarioError as err:
+        raise item.error(str(err)) from err
+    if options.method != "none" and (text := stabilise_obstacle(robot, attraction)):
+        raise item.error(text)
+    return options
+
+
 def _positive_time(item: Item) -> int:
     ns = item.nanoseconds()
     if ns <= 0:
@@ -150,21 +178,26 @@ def _outputs(item: Item) -> dict[str, float]:
 
 
 def _robot(item: Item, path: Path) -> Robot:
-    """The robot of `robot: {name:, bodies: {...}, hinges: {...}}` or `robot: {urdf: FILE, base: fixed}`."""
-    item.mapping("name", "bodies", "hinges", "urdf", "base")
+    """The robot of `robot: {name:, bodies:, hinges:, constraints:}` or `robot: {urdf: FILE, base:, constraints:}`."""
+    item.mapping("name", "bodies", "hinges", "constraints", "urdf", "base")
+    robot = _tree(item, path)
+    return with_constraints(robot, item["constraints"]) if "constraints" in item else robot
+
+
+def _tree(item: Item, path: Path) -> Robot:
     if "urdf" in item:
-        item.mapping("urdf", "base")
+        item.mapping("urdf", "base", "constraints")
         base = item["base"].choice(*BASES) if "base" in item else BASES[0]
-        return _placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+        return placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
     if "base" in item:
         raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
     builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
-        _add_body(builder, body, spec)
+        _add_body(builder, body, spec, path.parent)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
-    return _placed(item, builder.build)
+    return placed(item, builder.build)
 
 
 def _urdf_file(name: str, folder: Path) -> Path:
@@ -175,15 +208,7 @@ def _urdf_file(name: str, folder: Path) -> Path:
     return Path(name)
 
 
-def _placed(item: Item, make, *args, **kwargs):
-    """make(...), its ModelError told with the place in the file."""
-    try:
-        return make(*args, **kwargs)
-    except ModelError as err:
-        raise item.error(str(err)) from err
-
-
-def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
+def _add_body(builder: RobotBuilder, name: str, spec: Item, folder: Path) -> None:
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
@@ -194,9 +219,12 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item) -> None:
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
-    com = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
-    mass, inertia = spec["mass"].number("mass"), _inertia(spec["inertia"])
-    _placed(spec, builder.body, name, mass=mass, inertia=inertia, com=com, shapes=shapes)
+    if isinstance(spec["mass"].value, dict):
+        given = mass_from_file(spec, folder)
+    else:
+        given = {"mass": spec["mass"].number("mass"), "inertia": _inertia(spec["inertia"])}
+        given["com"] = spec["com"].vector("length") if "com" in spec else (0.0, 0.0, 0.0)
+    placed(spec, builder.body, name, shapes=shapes, **given)
 
 
 def _lengths(item: Item) -> tuple[float, ...]:
@@ -216,7 +244,7 @@ def _inertia(item: Item) -> list:
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
         *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
-        *("stiffness", "rest", "damping", "friction", "creep"),
+        *("stiffness", "rest", "damping", "friction", "creep", "internal_friction"),
     )
     given: dict[str, Any] = {}
     if "at" in spec:
@@ -225,29 +253,14 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
         if key in spec:
             given[key] = spec[key].vector("plain number")
     if "rotation" in spec:
-        given["rotation"] = _attitude(spec["rotation"])
+        given["rotation"] = attitude(spec["rotation"])
     if "limits" in spec:
         given["limits"] = spec["limits"].plain()
-    for key in ("stiffness", "rest", "damping", "friction", "creep"):
+    for key in ("stiffness", "rest", "damping", "friction", "creep", "internal_friction"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
-    _placed(spec, builder.hinge, name, kind, parent=parent, child=child, **given)
-
-
-def _attitude(item: Item) -> tuple[float, float, float, float]:
-    """w x y z, or [ZXZ, a, b, c] with angles in rad or with units."""
-    if isinstance(item.value, list) and item.value and isinstance(item.value[0], str) and item.value[0].isalpha():
-        return _euler(item)
-    return _placed(item, as_quaternion, item.vector("plain number", 4), item.key)
-
-
-def _euler(item: Item) -> tuple[float, float, float, float]:
-    entries = item.entries()
-    if len(entries) != 4:
-        raise item.error("takes a sequence and three angles: [ZXZ, 10 deg, 20 deg, 30 deg].")
-    angles = [e.number("angle") for e in entries[1:]]
-    return _placed(item, as_quaternion, (entries[0].text(), *angles), item.key)
+    placed(spec, builder.hinge, name, kind, parent=parent, child=child, **given)
 
 
 def _start_bodies(item: Item, robot: Robot) -> dict[str, BodyStart]:
@@ -259,14 +272,14 @@ def _start_bodies(item: Item, robot: Robot) -> dict[str, BodyStart]:
             if key in spec:
                 given[key] = spec[key].vector(unit)
         starts[name] = BodyStart(**given)  # type: ignore[arg-type]
-        _placed(spec, put_body, robot, neutral(robot), name, starts[name])
+        placed(spec, put_body, robot, neutral(robot), name, starts[name])
     return starts
 
 
 def _start_hinges(item: Item, robot: Robot) -> dict[str, HingeStart]:
     starts = {}
     for name, spec in item.mapping().items():
-        kind = robot.hinges[_placed(spec, robot.hinge_index, name)].kind
+        kind = robot.hinges[placed(spec, robot.hinge_index, name)].kind
         spec.mapping("angle", "position", "rate", "quaternion", "euler", "omega")
         given = _attitude_keys(spec)
         lengths = freedom_dimensions(kind)
@@ -279,7 +292,7 @@ def _start_hinges(item: Item, robot: Robot) -> dict[str, HingeStart]:
         if "omega" in spec:
             given["omega"] = spec["omega"].vector("angular velocity")
         starts[name] = HingeStart(**given)  # type: ignore[arg-type]
-        _placed(spec, put_hinge, robot, neutral(robot), name, starts[name])
+        placed(spec, put_hinge, robot, neutral(robot), name, starts[name])
     return starts
 
 
@@ -295,8 +308,8 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
     if "quaternion" in spec and "euler" in spec:
         raise spec["euler"].error("quaternion and euler both give the attitude; keep one.")
     if "quaternion" in spec:
-        return {"quaternion": _attitude(spec["quaternion"])}
-    return {"quaternion": _euler(spec["euler"])} if "euler" in spec else {}
+        return {"quaternion": attitude(spec["quaternion"])}
+    return {"quaternion": euler(spec["euler"])} if "euler" in spec else {}
 
 
 def _input(item: Item, robot: Robot) -> PlannedInput:
@@ -309,35 +322,13 @@ def _input(item: Item, robot: Robot) -> PlannedInput:
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, _signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
-
-
-def _signal(item: Item) -> Signal:
-    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
-    item.mapping("sines", "polynomial", "table")
-    if len(item.value) != 1:
-        raise item.error("give one of sines, polynomial, table.")
-    if "polynomial" in item:
-        return _placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
-    if "table" in item:
-        given = item["table"].mapping("times", "values", "between")
-        times = [time.number("time") for time in given["times"].entries()]
-        values = [value.number() for value in given["values"].entries()]
-        return _placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
-    given = item["sines"].mapping("offset", "terms")
-    terms = []
-    for term in given["terms"].entries():
-        parts = term.entries()
-        if len(parts) != 3:
-            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
-        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
-    return _placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
+    return PlannedInput(what, signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
 
 
 def _effort(item: Item, robot: Robot) -> Effort:
     item.mapping("hinge", "effort", "from", "to", "signal")
     hinge = item["hinge"].text()
-    kind = robot.hinges[_placed(item["hinge"], robot.hinge_index, hinge)].kind
+    kind = robot.hinges[placed(item["hinge"], robot.hinge_index, hinge)].kind
     dimensions = freedom_dimensions(kind) or ("angle",) * 3
     return Effort(hinge, _per_freedom(item["effort"], [EFFORTS[dimension] for dimension in dimensions]))
 
@@ -345,7 +336,7 @@ def _effort(item: Item, robot: Robot) -> Effort:
 def _wrench(item: Item, robot: Robot) -> Wrench:
     item.mapping("wrench", "force", "moment", "frame", "at", "from", "to", "signal")
     body = item["wrench"].text()
-    _placed(item["wrench"], robot.body_index, body)
+    placed(item["wrench"], robot.body_index, body)
     given: dict[str, Any] = {}
     for key, unit in (("force", "force"), ("moment", "torque")):
         if key in item:

@@ -17,12 +17,20 @@ UNITS: dict[str, dict[str, float | Fraction]] = {
     },
     "angle": {"rad": 1, "deg": math.pi / 180},
     "angular velocity": {"rad/s": 1, "deg/s": math.pi / 180, "rpm": math.pi / 30},
-    "length": {"m": 1, "mm": Fraction(1, 1000), "cm": Fraction(1, 100), "km": 1000},
+    "length": {"m": 1, "mm": Fraction(1, 1000), "cm": Fraction(1, 100), "km": 1000, "in": Fraction(254, 10**4)},
     "velocity": {"m/s": 1, "mm/s": Fraction(1, 1000), "km/s": 1000},
     "acceleration": {"m/s2": 1, "m/s^2": 1},
-    "mass": {"kg": 1, "g": Fraction(1, 1000), "t": 1000},
+    "mass": {
+        "kg": 1,
+        "g": Fraction(1, 1000),
+        "t": 1000,
+        "lb": Fraction(45359237, 10**8),
+        "slinch": Fraction(45359237, 10**8) * Fraction(980665, 10**5) / Fraction(254, 10**4),  # lbf s²/in
+    },
+    "density": {"kg/m3": 1, "kg/m^3": 1, "g/cm3": 1000, "g/cm^3": 1000, "t/m3": 1000, "t/m^3": 1000},
     "inertia": {"kg m2": 1, "kg m^2": 1, "g mm2": Fraction(1, 10**9), "kg mm2": Fraction(1, 10**6)},
     "force": {"N": 1, "mN": Fraction(1, 1000), "kN": 1000},
+    "energy": {"J": 1, "mJ": Fraction(1, 1000), "N m": 1, "kJ": 1000},
     "torque": {"N m": 1, "Nm": 1, "mN m": Fraction(1, 1000), "mNm": Fraction(1, 1000)},
     "frequency": {"Hz": 1, "kHz": 1000},
     "plain number": {},
@@ -33,6 +41,13 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?
 def quantity(value: Any, dimension: str) -> float:
     """`value` in SI: a number as it is, a string "number unit" of that dimension. ValueError says what is wrong."""
     return float(_exact(value, dimension))
+
+
+def unit_factor(unit: str, dimension: str) -> float:
+    """SI units per `unit` of that dimension. ValueError says what is wrong."""
+    if unit not in UNITS[dimension]:
+        raise ValueError(f"'{unit}' is no unit of {dimension}; use one of {', '.join(UNITS[dimension])}")
+    return float(UNITS[dimension][unit])
 
 
 def nanoseconds(value: Any) -> int:

@@ -6,6 +6,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.model.attitude import from_roll_pitch_yaw, roll_pitch_yaw
 from rbt_ros.model.build import DEFAULT_CREEP, second_axis
+from rbt_ros.model.constraints import MIMIC, Coupling
 from rbt_ros.model.robot import FREEDOM_NAMES, WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape
 
@@ -19,13 +20,14 @@ def urdf_text(robot: Robot) -> str:
     """The robot as URDF. The world is a link of its own, so that the whole is one tree."""
     root = ET.Element("robot", name=robot.name)
     ET.SubElement(root, "link", name=WORLD)
+    mimics = {x.name: x for x in robot.constraints if isinstance(x, Coupling) and x.kind == MIMIC}
     for i, (body, hinge) in enumerate(zip(robot.bodies, robot.hinges, strict=True)):
         freedoms = robot.model.freedom[robot.model.tree[i, t.V] :].tolist()
         for single in hinge.single_axes[:-1]:
             ET.SubElement(root, "link", name=single.frame)
         _link(root, body)
         if hinge.single_axes:
-            _chain(root, hinge, freedoms)
+            _chain(root, hinge, freedoms, mimics)
         else:
             _axisless(root, hinge, freedoms)
     ET.indent(root)
@@ -34,14 +36,20 @@ def urdf_text(robot: Robot) -> str:
 
 def _link(root: ET.Element, body: Body) -> None:
     link = ET.SubElement(root, "link", name=body.name)
-    inertial = ET.SubElement(link, "inertial")
-    ET.SubElement(inertial, "origin", xyz=_numbers(body.com))
-    ET.SubElement(inertial, "mass", value=repr(body.mass))
-    tensor = body.inertia.tolist()
-    elements = {f"i{'xyz'[r]}{'xyz'[c]}": repr(tensor[r][c]) for r in range(3) for c in range(r, 3)}
-    ET.SubElement(inertial, "inertia", elements)
+    link.append(inertial_element(body.mass, body.com, body.inertia))
     for number, shape in enumerate(body.shapes):
         _visual(link, shape, f"{body.name}_{number}")
+
+
+def inertial_element(mass: float, com, inertia) -> ET.Element:
+    """<inertial> of a link: mass [kg], CoM [m], tensor about the CoM (3, 3) [kg·m²]."""
+    inertial = ET.Element("inertial")
+    ET.SubElement(inertial, "origin", xyz=_numbers(com))
+    ET.SubElement(inertial, "mass", value=repr(float(mass)))
+    tensor = inertia.tolist()
+    elements = {f"i{'xyz'[r]}{'xyz'[c]}": repr(tensor[r][c]) for r in range(3) for c in range(r, 3)}
+    ET.SubElement(inertial, "inertia", elements)
+    return inertial
 
 
 def _visual(link: ET.Element, shape: Shape, name: str) -> None:
@@ -60,7 +68,7 @@ def _visual(link: ET.Element, shape: Shape, name: str) -> None:
     _extend(visual, extension)
 
 
-def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> None:
+def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]], mimics: dict[str, Coupling]) -> None:
     """A hinge of one-axis freedoms: one joint, or several with massless links between."""
     parent = hinge.parent
     for number, (single, freedom) in enumerate(zip(hinge.single_axes, freedoms, strict=False)):
@@ -82,6 +90,10 @@ def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> None:
         if freedom[t.DAMPING] or freedom[t.COULOMB]:
             losses = {"damping": repr(freedom[t.DAMPING]), "friction": repr(freedom[t.COULOMB])}
             ET.SubElement(joint, "dynamics", losses)
+        if single.joint in mimics:
+            _, (leader, factor) = mimics[single.joint].factors
+            follows = {"joint": leader, "multiplier": repr(-factor), "offset": repr(mimics[single.joint].offset)}
+            ET.SubElement(joint, "mimic", follows)
         _extend(joint, extension | _spring(freedom))
 
 
@@ -96,9 +108,9 @@ def _axisless(root: ET.Element, hinge: Hinge, freedoms: list[list[float]]) -> No
     extension |= _second_axis(hinge)
     if hinge.kind == JointKind.SPHERICAL:
         extension |= _spring(freedoms[0])
-        for key, column in (("damping", t.DAMPING), ("friction", t.COULOMB)):
-            if freedoms[0][column]:
-                extension[key] = repr(freedoms[0][column])
+    if hinge.kind != JointKind.FIXED:
+        losses = {"damping": t.DAMPING, "friction": t.COULOMB, "internal_friction": t.SINK}
+        extension |= {key: repr(freedoms[0][column]) for key, column in losses.items() if freedoms[0][column]}
     _extend(joint, extension)
 
 

@@ -25,7 +25,7 @@ TYPES = {
 }
 ZERO: Vector = (0.0, 0.0, 0.0)
 AXIS = (1.0, 0.0, 0.0)  # URDF's default
-SPRING = ("stiffness", "rest", "damping", "friction", "creep")
+SPRING = ("stiffness", "rest", "damping", "friction", "creep", "internal_friction")
 DEGREES_SUSPECTED = 8 * math.pi  # [rad] a limit beyond four turns
 SAME_ATTITUDE = 1e-9  # to which the extension's quaternion must agree with rpy, to be taken for it
 MASSLESS: dict[str, Any] = {"mass": 0.0, "inertia": ZERO, "com": ZERO}
@@ -54,6 +54,7 @@ class Joint(NamedTuple):
     given: dict[str, Any] = {}  # axis, axis2, limits, springs: what RobotBuilder.hinge takes
     hinge: str = ""  # of a joint that is a part of a hinge: its name
     hinge_kind: JointKind = JointKind.FIXED  # and its kind
+    mimic: dict[str, Any] | None = None  # what RobotBuilder.mimic takes, but the follower
 
 
 def colours(document: Element) -> dict[str, Vector]:
@@ -168,7 +169,7 @@ def joint(element: Element) -> Joint:
     if dynamics is not None and word != "fixed":
         given |= {key: dynamics.number(key) for key in ("damping", "friction") if key in dynamics.attributes}
     made = _extended(made._replace(given=given))
-    return made if element.child("mimic") is None else _held(made)
+    return made if element.child("mimic") is None else _mimicking(made, word)
 
 
 def _limits(element: Element, word: str) -> dict[str, Any]:
@@ -229,17 +230,20 @@ def _extended(made: Joint) -> Joint:
     return made
 
 
-def _held(made: Joint) -> Joint:
-    """A joint that mimics another with multiplier 0: fixed at the offset."""
+def _mimicking(made: Joint, word: str) -> Joint:
+    """A joint that follows another; with multiplier 0 it is fixed at the offset."""
     mimic = made.element.child("mimic")
     assert mimic is not None
-    followed, multiplier = mimic.text("joint"), mimic.number("multiplier", 1.0)
-    offset = mimic.number("offset", 0.0)
-    if multiplier != 0 or made.kind not in (JointKind.REVOLUTE, JointKind.PRISMATIC) or made.hinge:
-        raise mimic.error(
-            f"joint '{made.name}' mimics '{followed[:40]}' (times {multiplier:g}), and coupled joints cannot be solved "
-            "yet; remove <mimic>, so that it moves on its own, or make it fixed."
-        )
+    if made.kind not in (JointKind.REVOLUTE, JointKind.PRISMATIC):
+        raise mimic.error(f"joint '{made.name}' is {word}; only a joint of a single axis can mimic one.")
+    leader, ratio, offset = mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+    if ratio == 0 and not made.hinge:
+        return _held(made, offset)
+    return made._replace(mimic={"leader": leader, "ratio": ratio, "offset": offset})
+
+
+def _held(made: Joint, offset: float) -> Joint:
+    """The joint as a fixed one, at its offset."""
     axis = np.array(made.given["axis"]) / np.linalg.norm(made.given["axis"])
     at, q = made.at, made.quaternion
     if made.kind == JointKind.REVOLUTE:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError, SetupError
-from rbt_ros.model.build import NAME, RobotBuilder
+from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.checks import NAME
 from rbt_ros.model.elements import Element, parse_xml
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf_parts import Joint, Link, colours, joint, link, placed
@@ -42,12 +43,13 @@ def robot_from_urdf(text: str | bytes, name: str = "URDF", base: str = "floating
     links: dict[str, Link] = {element.text("name"): link(element, materials) for element in document.all("link")}
     joints: dict[str, Joint] = {element.text("name"): joint(element) for element in document.all("joint")}
     root = root_of(document, links, joints.values())
+    mimics = [joint for joint in joints.values() if joint.mimic is not None]
     hinges = hinges_of(links, joints)
     if root == WORLD:
         del links[WORLD]
     elif base == "fixed":
         hinges.append(Joint(root, links[root].element, JointKind.FIXED, WORLD, root))
-    return _built(document, links, merge_massless(root, links, hinges))
+    return _built(document, links, merge_massless(root, links, hinges), mimics)
 
 
 def _check_names(document: Element) -> None:
@@ -69,13 +71,15 @@ def _check_names(document: Element) -> None:
         )
 
 
-def _built(document: Element, links: dict[str, Link], hinges: list[Joint]) -> Robot:
+def _built(document: Element, links: dict[str, Link], hinges: list[Joint], mimics: list[Joint]) -> Robot:
     builder = RobotBuilder(document.text("name"))
     for part in links.values():
         placed(part.element, builder.body, part.name, **part.body, shapes=part.shapes)
     for hinge in hinges:
         ends = {"parent": hinge.parent, "child": hinge.child, "at": hinge.at, "rotation": hinge.quaternion}
         placed(hinge.element, builder.hinge, hinge.name, hinge.kind.name.lower(), **ends, **hinge.given)
+    for follower in mimics:
+        placed(follower.element, builder.mimic, follower.name, **(follower.mimic or {}))
     return placed(document, builder.build)
 
 

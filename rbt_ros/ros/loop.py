@@ -108,6 +108,7 @@ class Loop:
         self._late = np.zeros(LATENESS_KEPT)
         self._late_max_ns = 0
         self._inbox: deque[Posted] = deque()
+        self._requests: deque[Callable[[Simulation], None]] = deque()
         self._wake = threading.Condition()
         self._stopping = False
         self._thread = threading.Thread(target=self._guarded_run, name="stepping", daemon=True)
@@ -132,6 +133,12 @@ class Loop:
         """Hand over a command; it is latched before the next step."""
         with self._wake:
             self._inbox.append(Posted(command, stamp_ns))
+            self._wake.notify()
+
+    def ask(self, request: Callable[[Simulation], None]) -> None:
+        """Let the stepping thread call `request`, checked by who asks, with the simulation before its next step."""
+        with self._wake:
+            self._requests.append(request)
             self._wake.notify()
 
     @property
@@ -224,7 +231,9 @@ class Loop:
             time.sleep(left * 1e-9)  # clock_nanosleep: half as much jitter as a condition
 
     def _latch(self) -> None:
-        """Take over what was posted, in the order of arrival: it acts from this step on."""
+        """Do what was asked; take over what was posted, in the order of arrival: it acts from this step on."""
+        while self._requests:
+            self._requests.popleft()(self.sim)
         while self._inbox:
             command, stamp = self._inbox.popleft()
             age = self.stamp_ns() - stamp if stamp else 0

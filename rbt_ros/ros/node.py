@@ -53,6 +53,8 @@ class SimulatorNode(Node):
         self.sim = Simulation.of(self.scenario)
         self.sim.warm_up()
         declare(self, parameter_table(self.scenario))
+        if self._value("stabilise") != self.sim.stabilise.method:
+            self.sim.set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
         self._prefix = self._value("frame_prefix")
         self._wrench_at = self._value("wrench_at")
         self._hold_ns = round(self._value("wrench_hold") * SECOND_NS)
@@ -86,6 +88,12 @@ class SimulatorNode(Node):
     def _on_parameters_set(self, changes: list) -> None:
         self._wrench_at = self._value("wrench_at")
         self.loop.factor = self._value("realtime_factor")
+        if any(change.name == "stabilise" for change in changes):
+            how = self.sim.stabilise._replace(method=self._value("stabilise"))
+            spare = Simulation.of(self.scenario)
+            spare.set_stabilise(how)
+            spare.warm_up()  # compiles here, if need be, not in the stepping thread
+            self.loop.ask(lambda sim: sim.set_stabilise(how))
 
     # out
 

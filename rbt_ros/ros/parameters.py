@@ -9,6 +9,7 @@ from rclpy.parameter import Parameter
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.scenario import MODES, Scenario
+from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
 
 SCENARIO = ParameterDescriptor(description="a scenario YAML file, or the name of a shipped one", read_only=True)
 
@@ -30,8 +31,15 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared(f"outputs.{key}", rate, f"rate of {key} [Hz of simulated time], 0: off", (0.0, 1e6), read_only=True)
         for key, rate in scenario.outputs.items()
     ]
+    obstacle = stabilise_obstacle(scenario.robot, scenario.attraction)
     return (
         *rates,
+        Declared(
+            "stabilise",
+            scenario.stabilise.method,
+            obstacle or "keep angular momentum and energy by correcting each step, from the next one on",
+            choices=("none",) if obstacle else tuple(METHODS),
+        ),
         Declared("mode", scenario.mode, "realtime: paced by steady time; fast: as fast as it goes", None, MODES, True),
         Declared("realtime_factor", 1.0, "simulated seconds per second in mode realtime", (0.01, 100.0)),
         Declared("publish_clock", True, "publish /clock; one node per ROS domain may", read_only=True),
@@ -65,7 +73,9 @@ def declare(node: Node, table: tuple[Declared, ...]) -> None:
             hint = f" Write {given.value}.0." if given and entry.span and type(given.value) is int else ""
             raise ScenarioError(f"parameter {entry.name}:{got} is refused: {_described(entry)}.{hint} ({err})") from err
         if entry.choices and value not in entry.choices:
-            raise ScenarioError(f"parameter {entry.name}: '{value}' is not one of {', '.join(entry.choices)}.")
+            raise ScenarioError(
+                f"parameter {entry.name}: '{value}' is not one of {', '.join(entry.choices)}: {entry.description}"
+            )
     choices = {entry.name: entry.choices for entry in table if entry.choices}
     node.add_on_set_parameters_callback(lambda changes: _judged(changes, choices))
 

@@ -37,12 +37,12 @@ def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Pr
         rows, columns = held_rows(plant.loads), [plant.loads[i].column for i in plant.held]
         times = steps.times.tolist()
         for k in range(steps.number):
-            held[k] = plant.hold(times[k], y)
+            held[k] = plant.hold(times[k], states[k])
             for row, column, value in zip(rows, columns, held[k], strict=True):
                 input.load[row, column : column + 3] = value
             _check(record(k * steps.h_ns, 1, states[k + 1 : k + 2])[0], plant, steps, k)
             tell(progress, steps, k)
-        held[-1] = plant.hold(times[-1], y)
+        held[-1] = plant.hold(times[-1], states[-1])
     else:
         for first, last in _parts(steps.number, progress):
             code, tick, _ = record(first * steps.h_ns, 1, states[first + 1 : last + 1])

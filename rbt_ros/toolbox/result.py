@@ -244,7 +244,7 @@ class LabResult:
             "velocity, body axes [m/s]": self.velocity_b,
         }
         for ax, (label, values) in zip(axes.flat, curves.items(), strict=True):
-            for axis, width, column in zip("xyz", (3.5, 2.3, 1.1), values.T, strict=True):
+            for axis, width, column in zip("xyz", (4.5, 2.4, 1.2), values.T, strict=True):
                 ax.plot(self.time, column, linewidth=width, label=axis)  # equal curves stay visible
             ax.set_title(label, fontsize=10)
             ax.grid(alpha=0.3)

@@ -125,7 +125,8 @@ def simulate(
             warnings.warn(text, stacklevel=2)
     hits = find_hits(track, wanted)
     if hits and wanted[hits[-1].event].terminal:
-        times = _until(hits[-1].t, track.t if times is None else times)
+        track.end = hits[-1].t
+        times = _until(track.end, track.t if times is None else times)
     elif times is not None:
         times = times[times <= track.t[-1]]
     locks = way.guard.locks if way.guard else ()

@@ -115,5 +115,6 @@ def plain_steps(
                 form, y, first = on, on.start(y13), k + 1
                 rows, f = [y], field(plant, form)
         tell(progress, steps, k)
+    plant.step = None
     done.append(Stretch(form, steps.times[first : first + len(rows)], np.array(rows)))
     return done, np.array(held)

@@ -21,6 +21,7 @@ class Track:
         """held: (N, h, 3) what the loads that are held over a step were from each knot on."""
         self.plant, self.stretches = plant, tuple(stretches)
         self.t, self.y = _joined(self.stretches)  # (N,) [s]; (N, 13) [q, p, ω, v]
+        self.end = float(self.t[-1])  # [s] up to which it counts: an event may have ended it
         self._held = np.zeros((len(self.t), 0, 3)) if held is None else held
         self._nodes = 2 if plant.held else HERMITE_NODES.get(solver, 2)
 
@@ -32,9 +33,9 @@ class Track:
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """(n, 13) at times (n,) [s]."""
-        outside = times[~((self.t[0] <= times) & (times <= self.t[-1]))]
+        outside = times[~((self.t[0] <= times) & (times <= self.end))]
         if outside.size:
-            raise ScenarioError(f"t = {outside[0]:.9g} s lies outside of the run, {self.t[0]:g} to {self.t[-1]:g} s.")
+            raise ScenarioError(f"t = {outside[0]:.9g} s lies outside of the run, {self.t[0]:g} to {self.end:.9g} s.")
         k = np.searchsorted(self.t, times, side="right") - 1
         y = self.y[k]
         for i in np.flatnonzero(self.t[k] != times):

@@ -4,20 +4,24 @@ import hashlib
 import sys
 
 import numpy as np
-from trees import ALL_KINDS, no_input, random_state, random_tree
+from trees import ALL_KINDS, no_input, random_constraints, random_state, random_tree
 
 from rbt_ros.core.adaptive import solve_at
+from rbt_ros.core.constrained import Constrained, constrained_derivative, put_back
+from rbt_ros.core.constraints import COUPLING, LAW, PHI, SIGNAL, TARGET, bonds
 from rbt_ros.core.graph import matrices
 from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
 from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
-from rbt_ros.core.types import CUBIC
+from rbt_ros.core.types import CUBIC, JointKind
 from rbt_ros.core.work import workspace
 from rbt_ros.core.zxz import run
 
 
 def digest(formulation):
-    """formulation: "articulated", "wittenburg", or "adaptive": articulated bodies under error control."""
+    """formulation: "articulated", "wittenburg", "constrained", or "adaptive": articulated bodies, errors controlled."""
+    if formulation == "constrained":
+        return constrained_digest()
     total = hashlib.sha256()
     for seed in range(1 if formulation == "wittenburg" else 2):
         rng = np.random.default_rng(seed)
@@ -29,7 +33,7 @@ def digest(formulation):
         rows, data = signal_arrays(laws)
         input = no_input(model)._replace(signal=rows, data=data)
         input.tau[:] = rng.uniform(-1, 1, len(input.tau))
-        y, work = np.concatenate(random_state(rng, model)), workspace(model)
+        y, work = np.concatenate([*random_state(rng, model), np.zeros(2)]), workspace(model, 2)  # with energies
         if formulation == "articulated":
             pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
             for method in (SEMI_IMPLICIT, RK4, DOP853):
@@ -43,10 +47,30 @@ def digest(formulation):
                 total.update(found.y.tobytes())
         else:
             x, angles = matrices(model), rng.uniform(-2, 2, 2 * model.freedom.shape[0])
+            y, work = y[:-2], workspace(model)
             assert run(model, y, input, 0, 1_000_000, 1, False, work, x)[0] == 0
             assert run(model, angles, input, 0, 1_000_000, 1, True, work, x)[0] == 0
             total.update(y.tobytes() + angles.tobytes())
     return total.hexdigest()
+
+
+def constrained_digest():
+    """Of a floating tree that is closed to itself and to the world, with a prescribed hinge."""
+    rng = np.random.default_rng(4)
+    model = random_tree(rng, 6, [JointKind.REVOLUTE, JointKind.SPHERICAL, JointKind.FREE], gravity=(0.5, 0, -9.81))
+    y, work = np.concatenate(random_state(rng, model)), workspace(model)
+    rows = random_constraints(rng, model, 4)
+    rows.row[:, SIGNAL] = rows.row[:, LAW] == COUPLING
+    assert rows.row[:, SIGNAL].any()
+    signal, data = signal_arrays([(sines(0.1, [(1.0, 30.0, 0.2)]), -1, 0, FOR_EVER, 0)])
+    rows = rows._replace(signal=signal, data=data)
+    input, bond = no_input(model), bonds(model, rows)
+    constrained_derivative(model, y, input, 0, 0.0, rows, work, bond, np.zeros_like(y))
+    rows.row[:, TARGET] += bond.column[PHI]  # so that all hold here
+    assert put_back(model, y, input, 0, rows, work, bond) < 1e-12
+    for method in (SEMI_IMPLICIT, RK4, DOP853):
+        assert Constrained(rows).stepper(model, y, input, 1_000_000, method, work)(0, 2)[0] == 0
+    return hashlib.sha256(y.tobytes() + bond.column.tobytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -375,9 +375,18 @@ def test_attitudes_of_urdf_1_2():
         ),
         (
             '<child link="fore"/>',
-            '<child link="fore"/><mimic joint="slide"/>',
-            r"arm.urdf:36: <mimic> of joint 'elbow': "
-            r"joint 'elbow' mimics 'slide' \(times 1\), and coupled joints cannot be solved yet; remove <mimic>",
+            '<child link="fore"/><mimic joint="nobody"/>',
+            r"mimic of joint 'elbow': robot 'arm' has no joint 'nobody' of one axis; it has shoulder, elbow, slide",
+        ),
+        (
+            '<child link="fore"/>',
+            '<child link="fore"/><mimic joint="elbow"/>',
+            r"arm.urdf:33: joint 'elbow': mimic of joint 'elbow': it mimics itself; name another joint as leader",
+        ),
+        (
+            '<joint name="elbow" type="continuous">',
+            '<joint name="elbow" type="planar"><mimic joint="slide"/>',
+            r"<mimic> of joint 'elbow': joint 'elbow' is planar; only a joint of a single axis can mimic one",
         ),
         (
             'radius="0.05" length="1"/></geometry>\n      <m',

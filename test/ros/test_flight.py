@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
+from observed import Motion, quaternion, rotation, vector, wrench
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
@@ -17,40 +17,6 @@ from rbt_ros.ros.convert import stamp_of
 EPS = np.finfo(float).eps
 CLOCK_START = 1_000_000_000  # [ns]
 R1 = json.loads((Path(__file__).parents[1] / "reference" / "r1_free_top.json").read_text(encoding="utf-8"))
-
-
-def quaternion(q) -> np.ndarray:
-    return np.array([q.w, q.x, q.y, q.z])
-
-
-def vector(v) -> np.ndarray:
-    return np.array([v.x, v.y, v.z])
-
-
-def rotation(q) -> np.ndarray:
-    """R(q), written out independently of the package."""
-    w, x, y, z = q
-    return np.array(
-        [
-            [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-        ]
-    ) / (q @ q)
-
-
-class Motion:
-    """What an Odometry says: pose of the body's frame in the world, twist in body axes."""
-
-    def __init__(self, message: Odometry):
-        self.stamp = stamp_of(message)
-        self.p = vector(message.pose.pose.position)
-        self.q = quaternion(message.pose.pose.orientation)
-        self.v_B, self.w_B = vector(message.twist.twist.linear), vector(message.twist.twist.angular)
-
-    def momentum(self, body) -> np.ndarray:
-        """m v of the CoM, world axes."""
-        return body.mass * rotation(self.q) @ (self.v_B + np.cross(self.w_B, body.com))
 
 
 def offline(scenario, tick: int, step: float | None = None):
@@ -127,14 +93,6 @@ def test_diagnostics_keep_the_same_books_as_an_observer_of_odom(ros, tumbler):
     about_com, about_origin = "angular momentum about the CoM", "angular momentum about the origin"
     np.testing.assert_allclose(told_vector(about_com, "N m s"), spin, atol=1e-12 * np.linalg.norm(spin), rtol=0)
     np.testing.assert_allclose(told_vector(about_origin, "N m s"), np.cross(com, P) + spin, atol=1e-12 * lever, rtol=0)
-
-
-def wrench(frame: str = "", force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0)) -> WrenchStamped:
-    message = WrenchStamped()
-    message.header.frame_id = frame
-    message.wrench.force.x, message.wrench.force.y, message.wrench.force.z = force
-    message.wrench.torque.x, message.wrench.torque.y, message.wrench.torque.z = torque
-    return message
 
 
 def test_a_force_pulse_changes_the_momentum_by_the_impulse_booked(ros):

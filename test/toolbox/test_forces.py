@@ -143,6 +143,20 @@ def test_a_held_body_force_turns_with_the_body_within_the_step():
     assert np.abs(held.y - constant.y).max() < 1e-14
 
 
+@pytest.mark.parametrize("way", [dict(), dict(formalism="matrix")])
+def test_a_controller_may_keep_what_it_saw(way):
+    """Once per step and at the end; and the arrays are its own."""
+    seen = []
+
+    def force(t, state):
+        seen.append((t, state))
+        return -state.position
+
+    found = rbt.simulate(BODY, position=(1, 0, 0), force=rbt.Force(force, per="step"), step=0.1, **way)
+    assert np.array_equal([t for t, _ in seen], found.time)
+    assert np.array_equal([state.position for _, state in seen], found.position)
+
+
 def test_a_controller_sees_every_form_of_the_state():
     seen = {}
 

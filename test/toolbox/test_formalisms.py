@@ -43,6 +43,18 @@ def test_order_of_rk4_in_every_formalism(way, exact):
     assert np.diff(np.log2(errors)) == pytest.approx([-4, -4], abs=0.3)  # measured -3.84 to -4.27
 
 
+@pytest.mark.parametrize("way", ["ZYX", "matrix, manifold", "quaternion", "quaternion, multiplier"])
+def test_order_of_ode45_at_a_fixed_step(way, exact):
+    """5: compiled for quaternions, plain for the others. (A matrix that is projected shows 6.1: its error of order 5 is
+    along the constraint's normal.)"""
+    errors = []
+    for step in (0.1, 0.05, 0.025):
+        found = rbt.simulate(BODY, **START, solver="ode45", step=step, **WAYS[way])
+        errors.append(np.abs(found.matrix[-1] - exact.matrix[-1]).max())
+    assert errors[-1] > 5e-14  # round-off is 1e-15
+    assert np.diff(np.log2(errors)) == pytest.approx([-5, -5], abs=0.45)  # measured -4.96 to -5.40
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_dop853_is_exact_to_round_off_in_every_formalism(way, exact):
     """40 steps: h⁸ is far below round-off, which is a few EPS per step, in Euler angles over the sine of the lock."""

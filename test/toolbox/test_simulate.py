@@ -131,6 +131,8 @@ def test_an_event_ends_the_run(way):
     assert hit.t == found.time[-1] == pytest.approx(math.sqrt(8000 / 9.81), rel=1e-12)
     assert found.velocity_e[-1, 2] == pytest.approx(-math.sqrt(2 * 9.81 * 4000), rel=1e-12)
     assert hit.state.position[2] == pytest.approx(0, abs=1e-9)
+    with pytest.raises(rbt.ScenarioError, match=r"t = 35 s lies outside of the run, 0 to 28\.5568625 s"):
+        found.at(35)
 
 
 def test_events_count_by_direction_and_the_run_goes_on():

@@ -1,0 +1,263 @@
+"""A consistent start: what is given stays, what is not is found, so that all constraints hold. And what they do."""
+
+import warnings
+
+import numpy as np
+
+from rbt_ros.core import constraints as c
+from rbt_ros.core.constrained import constrained_derivative, least_change
+from rbt_ros.core.joints import step_on_manifold
+from rbt_ros.core.linear import DEPENDENT, semidefinite_factors
+from rbt_ros.core.prescribed import signal_motion
+from rbt_ros.core.types import NV, Input, JointKind, Model
+from rbt_ros.core.work import Work
+from rbt_ros.errors import ScenarioError
+from rbt_ros.model.constraint_arrays import row_slices
+from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, ConstraintForce, Coupling
+from rbt_ros.model.coordinates import BodyStart, HingeStart, coordinate_slices
+from rbt_ros.model.robot import Robot
+
+CLOSED = 1e-11  # of |φ| [m, rad] and |φ̇| [m/s, rad/s]: what counts as holding, relative where positions are large
+START_TOLERANCE = 1e-4  # [rad, m, rad/s, m/s] by which what was given may be rounded
+NEWTON_STEPS = 60
+MAX_TURN = 0.5  # [rad, m] of one of them
+SHAKES = 4
+
+
+class Loops:
+    """The constraints of one simulation: its start, its forces."""
+
+    def __init__(self, robot: Robot, model: Model, work: Work):
+        assert robot.rows is not None
+        self._robot, self._model, self._work = robot, model, work
+        self.rows: c.Constraints = robot.rows
+        self.open = True  # whether y may be off the constraints
+        self._given_q: set[int] = set()  # freedoms whose position was set
+        self._given_v: set[int] = set()  # and whose rate was
+        self._bond = c.bonds(model, self.rows)
+        self._warned = False
+
+    def given_body(self, name: str, start: BodyStart) -> None:
+        """What was set of a floating body is held when the rest is found."""
+        turned = start.quaternion is not None or start.euler is not None
+        self._hold(self._robot.body_index(name), (turned, start.position is not None), self._given_q)
+        self._hold(
+            self._robot.body_index(name), (start.omega_body is not None, start.velocity is not None), self._given_v
+        )
+
+    def given_hinge(self, name: str, start: HingeStart) -> None:
+        """What was set of a hinge is held when the rest is found."""
+        placed = any(x is not None for x in (start.position, start.quaternion, start.euler))
+        self._hold(self._robot.hinge_index(name), (placed,), self._given_q)
+        self._hold(self._robot.hinge_index(name), (start.rate is not None or start.omega is not None,), self._given_v)
+
+    def _hold(self, hinge: int, parts: tuple[bool, ...], held: set[int]) -> None:
+        """Hold those of the equal parts of a hinge's freedoms that were set."""
+        _, at = coordinate_slices(self._robot, hinge)
+        first, size = at.start - self._robot.coordinates, (at.stop - at.start) // len(parts)
+        for number, is_set in enumerate(parts):
+            if is_set:
+                held.update(range(first + number * size, first + (number + 1) * size))
+        self.open = True
+
+    def close(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """Put y on the constraints; ScenarioError where what was given does not allow it."""
+        given = y.copy()
+        self._follow(given, t_ns)
+        better = self._first_to_hold()
+        for held in (self._given_q | better, self._given_q):
+            start = self._positions(given, input, t_ns, held)
+            if start is not None:
+                break
+        else:
+            start = self._nearest(given, input, t_ns)
+        for held in (self._given_v | better, self._given_v, set()):
+            found = self._rates(start, input, t_ns, held)
+            if found is not None:
+                break
+        else:
+            raise ScenarioError(self._cannot("no rates keep it.", start, input, t_ns))
+        self._refuse_changed(1, start, found, input, t_ns)
+        y[:] = found
+        self.open = False
+        self._given_q.clear()
+        self._given_v.clear()
+        self._warn_of_redundant(y, input, t_ns)
+
+    def forces(self, y: np.ndarray, input: Input, t_ns: int) -> dict[str, ConstraintForce]:
+        """What every constraint does now, by name; where some follow from others, the least there can be."""
+        multipliers = self._multipliers(y, input, t_ns)
+        forces = {}
+        for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+            wrench = multipliers[at] @ self._bond.direction[at]
+            scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
+            effort = float(multipliers[at][0]) if scalar else np.nan
+            residual = float(np.abs(self._bond.column[c.PHI, at]).max())
+            forces[constraint.name] = ConstraintForce(effort, wrench, residual)
+        return forces
+
+    def _multipliers(self, y: np.ndarray, input: Input, t_ns: int) -> np.ndarray:
+        """λ, of least norm in the scale of A's diagonal."""
+        rank = self._rank(y, input, t_ns)
+        if rank == len(self.rows.row):
+            return self._bond.column[c.LAMBDA].copy()
+        size = self._bond.column[c.SIZE]
+        scaled = self._bond.A * np.outer(size, size)
+        return size * np.linalg.lstsq(scaled, -size * self._bond.column[c.PHI_DDOT], rcond=DEPENDENT)[0]
+
+    def _rank(self, y: np.ndarray, input: Input, t_ns: int) -> int:
+        """Fill the rows of all constraints at y, multipliers included."""
+        rows, work, bond, ydot = self.rows, self._work, self._bond, np.zeros_like(y)
+        return int(constrained_derivative(self._model, y, input, t_ns, 0.0, rows, work, bond, ydot))
+
+    def _evaluate(self, y: np.ndarray, input: Input, t_ns: int, column: int) -> float:
+        """The largest magnitude in that column at y."""
+        self._rank(y, input, t_ns)
+        return float(np.abs(self._bond.column[column]).max())
+
+    # the start
+
+    def _follow(self, y: np.ndarray, t_ns: int) -> None:
+        """Where they were not set, prescribed joints go where they must be now, and followers to their leaders."""
+        couplings = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind != COUPLE]
+        for _ in couplings:  # as many times as a chain of them may be long
+            for coupling in couplings:
+                if coupling.kind == PRESCRIBE:
+                    position, rate = self._motion(coupling, t_ns)
+                else:
+                    leader, factor = coupling.factors[1]
+                    _, q, v = self._robot.joint_place(leader)
+                    position, rate = coupling.offset - factor * y[q], -factor * y[self._robot.coordinates + v]
+                _, q, v = self._robot.joint_place(coupling.factors[0][0])
+                if v not in self._given_q:
+                    y[q] = position
+                if v not in self._given_v:
+                    y[self._robot.coordinates + v] = rate
+
+    def _motion(self, coupling: Coupling, t_ns: int) -> tuple[float, float]:
+        """Position and rate of a prescribed joint now."""
+        at = row_slices(self._robot.constraints)[self._robot.constraints.index(coupling)]
+        signal = int(self.rows.row[at.start, c.SIGNAL]) - 1
+        u, u_dot, _ = signal_motion(self.rows, signal, t_ns, 0.0) if signal >= 0 else (coupling.offset, 0.0, 0.0)
+        return float(u), float(u_dot)
+
+    def _first_to_hold(self) -> set[int]:
+        """Freedoms that better stay though nobody set them: floating bodies, prescribed joints."""
+        kinds = [h.kind for h in self._robot.hinges for _ in range(NV[h.kind])]
+        floating = {j for j, kind in enumerate(kinds) if kind == JointKind.FREE}
+        prescribed = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind == PRESCRIBE]
+        return floating | {self._robot.joint_place(x.name)[2] for x in prescribed}
+
+    def _weight(self, held: set[int]) -> np.ndarray:
+        """Which freedoms may change: 1, and 0 for those of `held`."""
+        weight = np.ones(len(self._model.freedom))
+        weight[list(held)] = 0.0
+        return weight
+
+    def _positions(self, y: np.ndarray, input: Input, t_ns: int, held: set[int]) -> np.ndarray | None:
+        """y with positions that close all constraints, those of `held` unchanged; None if none is found.
+
+        A start from which no small motion helps, like a bar in line with its force, is shaken.
+        """
+        single = [(q, v) for _, q, v in map(self._robot.joint_place, self._robot.joint_names) if v not in held]
+        for attempt in range(SHAKES):
+            shaken, rng = y.copy(), np.random.default_rng(attempt)
+            for q, _ in single:
+                shaken[q] += attempt * rng.uniform(-0.2, 0.2)
+            found = self._newton(shaken, input, t_ns, held)
+            if found is not None:
+                return found
+        return None
+
+    def _newton(self, y: np.ndarray, input: Input, t_ns: int, held: set[int]) -> np.ndarray | None:
+        """`_positions` from y, by Newton's method with a line search."""
+        nq, bond, weight, y = self._robot.coordinates, self._bond, self._weight(held), y.copy()
+        change = np.zeros_like(weight)
+        error = self._evaluate(y, input, t_ns, c.PHI)
+        for _ in range(NEWTON_STEPS):
+            least_change(bond, c.PHI, weight, change)
+            share = min(1.0, MAX_TURN / max(np.abs(change).max(), MAX_TURN))
+            while True:  # halve the step until it helps
+                trial = y.copy()
+                step_on_manifold(self._model, y[:nq], change, share, trial)
+                new = self._evaluate(trial, input, t_ns, c.PHI)
+                if new < error or share < 1e-3:
+                    break
+                share *= 0.5
+            if not new < error:
+                break
+            y, error = trial, new
+        return y if error <= CLOSED * max(1.0, np.abs(y[:nq]).max()) else None
+
+    def _rates(self, y: np.ndarray, input: Input, t_ns: int, held: set[int]) -> np.ndarray | None:
+        """y with rates that keep all constraints, those of `held` unchanged; None if there are none."""
+        nq, weight, y = self._robot.coordinates, self._weight(held), y.copy()
+        change = np.zeros_like(weight)
+        for _ in range(2):
+            self._evaluate(y, input, t_ns, c.PHI_DOT)
+            least_change(self._bond, c.PHI_DOT, weight, change)
+            y[nq:] += change
+        error = self._evaluate(y, input, t_ns, c.PHI_DOT)
+        return y if error <= CLOSED * max(1.0, np.abs(y[nq:]).max()) else None
+
+    def _nearest(self, given: np.ndarray, input: Input, t_ns: int) -> np.ndarray:
+        """The nearest y that is closed, if it differs from what was given by no more than rounding."""
+        start = self._positions(given, input, t_ns, set())
+        if start is None:
+            raise ScenarioError(self._cannot("no start near it does: does it fit together?", given, input, t_ns))
+        self._refuse_changed(0, given, start, input, t_ns)
+        return start
+
+    def _refuse_changed(self, which: int, given: np.ndarray, found: np.ndarray, input: Input, t_ns: int) -> None:
+        """ScenarioError where something given had to change by more than rounding. which: 0 positions, 1 rates."""
+        held, change = (self._given_q, self._given_v)[which], np.abs(found - given)
+        limit = START_TOLERANCE * np.maximum(1.0, np.abs(given))
+        for i in range(len(self._robot.hinges)):
+            places = coordinate_slices(self._robot, i)
+            first = places[1].start - self._robot.coordinates
+            freedoms = range(first, first + places[1].stop - places[1].start)
+            if held.intersection(freedoms) and (change[places[which]] > limit[places[which]]).any():
+                break
+        else:
+            return
+        near = []
+        for joint in self._robot.joint_names:
+            _, *place = self._robot.joint_place(joint)
+            near.append(f"{joint} {found[place[which] + which * self._robot.coordinates]:.9g}")
+        what = ("positions", "rates")[which]
+        why = f"the {what} given do not allow it; the nearest that do: {', '.join(near)}."
+        raise ScenarioError(self._cannot(why, given, input, t_ns))
+
+    def _cannot(self, why: str, y: np.ndarray, input: Input, t_ns: int) -> str:
+        """The text of an error: which constraint does not hold at y, by how much."""
+        self._rank(y, input, t_ns)
+        off = np.abs(self._bond.column[[c.PHI, c.PHI_DOT]]).max(axis=0)
+        slices = row_slices(self._robot.constraints)
+        worst = int(np.argmax([off[at].max() for at in slices]))
+        name = f"{_kind(self._robot.constraints[worst])} '{self._robot.constraints[worst].name}'"
+        return f"start: {name} does not hold, by {off[slices[worst]].max():.4g}; {why}"
+
+    def _warn_of_redundant(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """Tell, once, which constraints follow in part from hinges and from the constraints before them."""
+        m = len(self.rows.row)
+        if self._rank(y, input, t_ns) == m or self._warned:
+            return
+        self._warned, found, before = True, [], 0
+        L, size, rest, order = np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64)
+        for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+            n = at.stop
+            first = np.ascontiguousarray(self._bond.A[:n, :n])
+            rank = semidefinite_factors(first, L, size, rest, order)
+            count, new = at.stop - at.start, rank - before
+            if new < count:
+                found.append(f"{count - new} of {count} conditions of {_kind(constraint)} '{constraint.name}'")
+            before = rank
+        warnings.warn(
+            f"robot '{self._robot.name}': {', '.join(found)} follow from the hinges and the constraints before; the "
+            "motion is the same without them, and the forces in them are the least there can be.",
+            stacklevel=5,
+        )
+
+
+def _kind(constraint: Coupling | Closure) -> str:
+    return "closure" if isinstance(constraint, Closure) else constraint.kind

@@ -1,0 +1,52 @@
+"""Names, numbers and vectors as people give them, checked."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.errors import ModelError
+
+WORLD = "world"  # what stands still: a parent of hinges, an end of closures
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+
+
+def checked_name(what: str, name: Any) -> str:
+    """`name`, if ROS can carry it."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ModelError(
+            f"{what} name {str(name)[:80]!r}: use a letter, then letters, digits or _ (64 at most), as it becomes "
+            "a ROS name."
+        )
+    return name
+
+
+def number(value: Any, where: str) -> float:
+    """`value` as a finite float."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError) as err:
+        raise ModelError(f"{where}: {value!r} is not a number.") from err
+    if not math.isfinite(result):
+        raise ModelError(f"{where}: {result} is not finite.")
+    return result
+
+
+def vector(value: Any, where: str) -> tuple[float, float, float]:
+    """Three finite numbers."""
+    if np.shape(value) != (3,):
+        raise ModelError(f"{where}: {value!r} is not three numbers.")
+    x, y, z = (number(c, where) for c in value)
+    return (x, y, z)
+
+
+def unit(value: Any, where: str) -> tuple[float, float, float]:
+    """The direction of `value`."""
+    x, y, z = vector(value, where)
+    length = math.sqrt(x * x + y * y + z * z)
+    if length < 1e-12:
+        raise ModelError(f"{where}: {list(value)} has length zero and gives no direction.")
+    if abs(length - 1) <= 4e-16:  # what is unit to round-off keeps its bits
+        return (x, y, z)
+    return (x / length, y / length, z / length)

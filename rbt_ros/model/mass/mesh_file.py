@@ -1,0 +1,57 @@
+"""Mesh files -> Mesh: STL, OBJ, PLY, GLB and what else trimesh reads. None says its unit, so you do."""
+
+from pathlib import Path
+
+import numpy as np
+
+from rbt_ros.errors import ModelError, SetupError
+from rbt_ros.model.mass.facets import Mesh
+from rbt_ros.model.units import UNITS, unit_factor
+
+
+def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
+    """The surface in `file`, whose numbers are in `unit` ("mm"); vertices at one place become one.
+
+    Several bodies in one file, and instances with poses (GLB), come as one surface of several parts.
+    """
+    path = Path(file)
+    factor = length_factor(unit, path.name)
+    if not path.is_file():
+        raise ModelError(f"there is no file {path}; give the path of a mesh (STL, OBJ, PLY, GLB).")
+    try:
+        import trimesh
+    except ImportError as err:
+        raise SetupError("mesh files need trimesh: pip install 'rbt_ros[mesh]'") from err
+    try:
+        scene = trimesh.load_scene(path, process=False)
+        mesh = scene.to_mesh()
+    except Exception as err:  # trimesh raises what its readers raise, of any type
+        raise ModelError(f"{path} cannot be read as a mesh: {err}.") from err
+    if not len(getattr(mesh, "faces", ())):
+        raise ModelError(f"{path.name}: there is no facet in it; a mesh has facets, not only points or lines.")
+    vertices, facets = merged(np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces))
+    return Mesh(vertices * factor, facets, path.name)
+
+
+def merged(vertices: np.ndarray, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same surface with one vertex per place: STL writes each corner of each facet anew."""
+    order = np.lexsort(vertices.T)
+    places = vertices[order]
+    is_new = np.concatenate([[True], (places[1:] != places[:-1]).any(axis=1)])
+    number = np.empty(len(vertices), dtype=np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return places[is_new], number[facets]
+
+
+def length_factor(unit: str | None, name: str) -> float:
+    """Metres per `unit`."""
+    words = ", ".join(UNITS["length"])
+    if unit is None:
+        raise ModelError(
+            f"{name}: such a file does not say its unit of length, and it is not guessed; say it: unit='mm' "
+            f"(--unit mm), one of {words}."
+        )
+    try:
+        return unit_factor(unit, "length")
+    except ValueError as err:
+        raise ModelError(f"{name}: {err}.") from err
