@@ -42,7 +42,7 @@ def in_plane(run):
 
 def figure(run, spans):
     """The ellipsoids with the polhode; omega_e in its plane, and its start enlarged, as time goes on."""
-    fig = Figure(figsize=(12, 3.8), layout="constrained")
+    fig = Figure(figsize=(12, 4.3), layout="constrained")
     left, right = fig.subfigures(1, 2, width_ratios=(1, 2.5))
     body = left.subplots(subplot_kw=dict(projection="3d"))
     body.plot_surface(*ellipsoid(L / I), color="C3", alpha=0.4, linewidth=0, label="momentum: |I ω| = L")
@@ -50,7 +50,7 @@ def figure(run, spans):
     body.plot(*run.omega_b[run.time <= spans[0]].T, color="k", linewidth=2, label="ω: polhode", zorder=9)
     body.set(xlabel="ωx [rad/s]", ylabel="ωy [rad/s]", zlabel="ωz [rad/s]")
     body.set(xticks=(-30, 0, 30), yticks=(-30, 0, 30), zticks=(-100, 0, 100))
-    body.set_box_aspect((1, 1, 2), zoom=0.82)
+    body.set_box_aspect((1, 1, 2), zoom=0.78)
     body.view_init(elev=20, azim=-50)
     left.legend(fontsize=8, loc="outside upper center", ncols=2)
     path = in_plane(run)
