@@ -78,11 +78,11 @@ def test_starts_in_every_form_are_one_start():
 
 
 def test_mass_properties_make_a_body():
-    class Properties:
-        mass, com, inertia = 3.0, (1.0, 2.0, 3.0), np.diag([3.0, 2.0, 4.0])
-
-    body = rbt.RigidBody.of(Properties())
-    assert body.mass == 3.0 and np.array_equal(body.inertia, Properties.inertia)
+    """Their centre of mass becomes the origin."""
+    properties = rbt.MassProperties(3.0, np.array([1.0, 2.0, 3.0]), np.diag([3.0, 2.0, 4.0]))
+    body = rbt.RigidBody.of(properties)
+    assert body.mass == 3.0 and np.array_equal(body.inertia, properties.inertia)
+    assert rbt.simulate(body, omega_b=(0, 0, 1), duration=0.01).position.any() == np.False_
 
 
 def test_chained_runs_are_the_same_bits_as_one():
