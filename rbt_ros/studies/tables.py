@@ -191,7 +191,7 @@ def tables(quick: bool = False, progress: Callable[[float], None] | None = None)
 # ------------------------------------------------------------------------------------------------ what is told
 def report(rows: Sequence[Row]) -> str:
     """The tables as text."""
-    parts = [_table_text([row for row in rows if row.table == table]) for table in PROBLEMS]
+    parts = [_table_text([row for row in rows if row.table == table]) for table in sorted({row.table for row in rows})]
     used = {key for row in rows for key in row.notes}
     notes = [f"  {key}  {text}" for key, text in NOTES.items() if key in used]
     marks = "=  as printed, to the last digit; ! not.  error: against the exact motion.  s: seconds of the run."
