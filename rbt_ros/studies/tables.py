@@ -47,7 +47,7 @@ PRINTED = {
 NOTES = {
     "g": "gravity is 9.81 m/s² in the run and 9.8 in the curve: 0.005 t² and 0.01 t, whatever the solver",
     "r": "ode45 gives 4 samples a step (Refine): more samples of the same difference, so another last digit",
-    "o": "found: by the formula of order 1 (0.315 h g t), which MATLAB's ode15s seems not to have left; error: our ode15s",
+    "o": "found: by the formula of order 1 (0.315 h g t), which MATLAB's ode15s seems not to have left; error: ours",
     "s": "found: samples after first steps of h/4, h/4, h/2, which lag up to 2 h behind the even times of the curve",
     "e": "the Euler angles came near gimbal lock, and changed their sequence",
     "n": "round-off: no digits to compare",
