@@ -19,16 +19,22 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
   rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
-  rbt study tables               a study: solvers and attitude formalisms beside exact motions
+  rbt study tables               solvers and attitude formalisms beside exact motions: a table
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
+
+
+# name -> (module, what it finds out); the module has `main(arguments, progress)` with a parser of its own
+STUDIES = {
+    "tables": ("rbt_ros.studies.tables", "errors of solvers and attitude formalisms beside exact motions"),
+}
 
 
 def main() -> None:
     """Entry point `rbt`."""
     parser = _parser()
     arguments, rest = parser.parse_known_args()
-    if rest and arguments.verb not in ("node", "setup-ros"):
+    if rest and arguments.verb not in ("node", "study", "setup-ros"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
@@ -90,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_scenario(run)
     run.add_argument("--until", type=_positive, metavar="S", help="scenario time to go to [s]; default: its duration")
     run.add_argument("--every", type=_positive, metavar="S", help="time between samples [s]; default: 1000 samples")
-    _add_out(run)
+    run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
     run.set_defaults(run=_run)
 
     info = verbs.add_parser(
@@ -129,36 +135,19 @@ def _parser() -> argparse.ArgumentParser:
     mass.add_argument("--json", action="store_true", help="print JSON instead")
     mass.set_defaults(run=_mass)
 
-    _add_studies(verbs)
+    study = verbs.add_parser(
+        "study",
+        help="measure and compare: tables, figures",
+        description="Studies that measure and compare, with a table and a figure each. Options: rbt study NAME --help",
+    )
+    names = study.add_subparsers(dest="study", required=True, metavar="NAME")
+    for name, (_, what) in STUDIES.items():
+        names.add_parser(name, help=what, add_help=False)
+    study.set_defaults(run=_study)
 
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
     setup.set_defaults(run=_setup_ros)
     return parser
-
-
-def _add_studies(verbs: Any) -> None:
-    """`rbt study NAME`: each a module of rbt_ros/studies."""
-    study = verbs.add_parser(
-        "study",
-        help="run a study: tables",
-        description="Run one of the studies in the documentation. Prints what was found; writes files to OUT.",
-    )
-    studies = study.add_subparsers(dest="study", required=True, metavar="STUDY")
-    tables = studies.add_parser(
-        "tables",
-        help="solvers beside exact motions",
-        description="Make Tables 1 to 3 of the Rigid Body Toolbox again (docs/demonstrations.md), beside what is "
-        "printed, and one of the asymmetric top; writes OUT/tables.csv. Takes some minutes.",
-    )
-    tables.add_argument("--quick", action="store_true", help="quaternions only, less of Table 2: half a minute")
-    _add_out(tables)
-    tables.set_defaults(run=_study_tables)
-
-
-def _add_out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)"
-    )
 
 
 def _add_scenario(parser: argparse.ArgumentParser) -> None:
@@ -298,6 +287,10 @@ def _drift(drift: float, since_ns: int, now_ns: int) -> str:
 
 
 def _progress(fraction: float) -> None:
+    """A bar on one line, which goes when all is done."""
+    if fraction >= 1.0:
+        sys.stderr.write("\r\x1b[K")
+        return
     width = 40
     done = int(fraction * width)
     sys.stderr.write(f"\r[{'#' * done}{'.' * (width - done)}] {100 * fraction:3.0f} %")
@@ -352,20 +345,16 @@ def _mass(arguments: argparse.Namespace, rest: list[str]) -> int:
     return 0
 
 
-def _study_tables(arguments: argparse.Namespace, rest: list[str]) -> int:
-    from rbt_ros.studies import tables
+def _study(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from importlib import import_module
 
+    module, _ = STUDIES[arguments.study]
     progress = _progress if sys.stderr.isatty() else None
-    _warn_of_compiling()
-    rows = list(tables.tables(arguments.quick, progress))
-    if progress:
-        sys.stderr.write("\r\x1b[K")
-    print(tables.report(rows))
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "tables.csv"
-    tables.to_csv(rows, path)
-    print(f"wrote {path}")
-    return 0
+    try:
+        return import_module(module).main(rest, progress)
+    finally:
+        if progress:
+            sys.stderr.write("\r\x1b[K")
 
 
 def _setup_ros(arguments: argparse.Namespace, rest: list[str]) -> int:

@@ -6,6 +6,7 @@ They are made again the way the toolbox made them (its samples, the curve that i
 figure tells of its solver, and beside it against the exact motion.
 """
 
+import argparse
 import csv
 import time
 import warnings
@@ -246,3 +247,23 @@ COLUMNS = (
     "table", "solver", "attitude", "quantity", "printed", "found", "as printed", "closed form", "error",
     "printed time [s]", "time [s]", "notes",
 )  # fmt: skip
+
+
+def main(arguments: Sequence[str], progress: Callable[[float], None] | None = None) -> int:
+    """`rbt study tables`."""
+    parser = argparse.ArgumentParser(
+        prog="rbt study tables",
+        description="Make Tables 1 to 3 of the Rigid Body Toolbox again, with quaternions, Euler angles and matrices, "
+        "beside what is printed; and one of the asymmetric top. Some minutes. Prints the tables; writes "
+        "OUT/tables.csv. See docs/demonstrations.md.",
+    )
+    parser.add_argument("--quick", action="store_true", help="quaternions only, less of Table 2: half a minute")
+    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (out)")
+    given = parser.parse_args(arguments)
+    rows = list(tables(given.quick, progress))
+    print(report(rows))
+    given.out.mkdir(parents=True, exist_ok=True)
+    path = given.out / "tables.csv"
+    to_csv(rows, path)
+    print(f"wrote {path}")
+    return 0

@@ -179,7 +179,11 @@ def test_progress_rises_to_one(monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("study",), "the following arguments are required: STUDY"), (("study", "tides"), "invalid choice: 'tides'")],
+    [
+        (("study",), "the following arguments are required: NAME"),
+        (("study", "tides"), "invalid choice: 'tides'"),
+        (("study", "tables", "--fast"), "rbt study tables: error: unrecognized arguments: --fast"),
+    ],
 )
 def test_command_line_names_the_studies(arguments, message):
     command = [sys.executable, "-m", "rbt_ros.cli", *arguments]
