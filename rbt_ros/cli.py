@@ -19,14 +19,16 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
   rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
-  rbt study tables               solvers and attitude formalisms beside exact motions: a table
+  rbt study tables               studies that compare: the MATLAB toolbox's solvers; or: rbt study stabilise
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
-
-
 # name -> (module, what it finds out); the module has `main(arguments, progress)` with a parser of its own
 STUDIES = {
-    "tables": ("rbt_ros.studies.tables", "errors of solvers and attitude formalisms beside exact motions"),
+    "tables": (
+        "rbt_ros.studies.tables",
+        "the tables of the MATLAB toolbox's thesis again: solvers, attitude formalisms",
+    ),
+    "stabilise": ("rbt_ros.studies.stabilise", "what keeps angular momentum and energy, and what it costs"),
 }
 
 
@@ -97,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--until", type=_positive, metavar="S", help="scenario time to go to [s]; default: its duration")
     run.add_argument("--every", type=_positive, metavar="S", help="time between samples [s]; default: 1000 samples")
     run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
+    run.add_argument(
+        "--stabilise",
+        metavar="HOW",
+        help="none, gradient or projection, in place of the scenario's own (docs/stabilise.md)",
+    )
     run.set_defaults(run=_run)
 
     info = verbs.add_parser(
@@ -241,6 +248,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     if not until:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
     sim = scenario.simulation()
+    if arguments.stabilise:
+        sim.set_stabilise(arguments.stabilise)
     progress = _progress if sys.stderr.isatty() else None
     _warn_of_compiling()
     sim.warm_up()
@@ -307,6 +316,8 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
         moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
         print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")
+    for constraint in robot.constraints:
+        print(f"  {constraint.kind} {constraint.name}: {constraint.among}")
     g = ", ".join(f"{c:g}" for c in scenario.gravity)
     print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())

@@ -12,10 +12,10 @@ import numpy as np
 
 from rbt_ros.core.types import JointKind, Q, V
 from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
-from rbt_ros.model.attitude import IDENTITY
+from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf import urdf_text
-from rbt_ros.results import Sample, turn_all
+from rbt_ros.results import Sample
 
 Fields = dict[str, Any]
 

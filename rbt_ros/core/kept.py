@@ -12,7 +12,7 @@ from rbt_ros.core import stabilise as st
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.integrate import all_finite, copy, run_arrays
+from rbt_ros.core.integrate import all_finite, copy, first_non_finite, step
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.stabilise import (
@@ -28,7 +28,19 @@ from rbt_ros.core.stabilise import (
     unit4,
 )
 from rbt_ros.core.stabilise_tree import correct_tree, frozen
-from rbt_ros.core.types import COULOMB, DAMPING, GRAVITY, INERTIA, NON_FINITE, OK, SINK, Input, Model, Status
+from rbt_ros.core.types import (
+    COULOMB,
+    DAMPING,
+    GRAVITY,
+    INERTIA,
+    NON_FINITE,
+    NON_FINITE_WORK,
+    OK,
+    SINK,
+    Input,
+    Model,
+    Status,
+)
 from rbt_ros.core.vec import (
     add,
     qconj,
@@ -46,7 +58,7 @@ from rbt_ros.core.vec import (
 from rbt_ros.core.work import Work, workspace
 
 LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
-K_E = 1e-6  # of the energy: the default of k_e
+K_E = 1e-10  # of the energy: the default of k_e
 NOTHING = np.zeros(st.ACCOUNT)
 
 
@@ -71,20 +83,19 @@ def run_kept(
 ):
     # fmt: on
     """(code, tick, body) as of `integrate.run_arrays`, each of whose steps is corrected."""
-    model, work, first = Model(tree, body, freedom, world), Work(rows, axes, stage), kept[SEED_ORDER] == 1.0
+    model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
+    h, first = h_ns / 1e9, kept[SEED_ORDER] == 1.0
     for tick in range(ticks):
         copy(y, good)
         if first:
             correct(model, y, kept, account, work, places)
-        t = t_ns + tick * h_ns
-        code, _, where = run_arrays(
-            tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t, 1
-        )
+        step(model, y, input, t_ns + tick * h_ns, h, method, work)
         if not first:
             correct(model, y, kept, account, work, places)
-        if code != OK or not all_finite(y):
+        if not all_finite(y):
+            where = first_non_finite(model, y)
             copy(good, y)
-            return (code, tick, where) if code != OK else (NON_FINITE, tick, 0)
+            return (NON_FINITE if where >= 0 else NON_FINITE_WORK), tick, where
     return OK, ticks, -1
 
 

@@ -163,3 +163,9 @@ def euler_angles(q: np.ndarray, sequence: str) -> np.ndarray:
         middle, outer = np.pi / 2 - middle, outer + np.pi
     outer = np.remainder(outer + np.pi, 2 * np.pi) - np.pi
     return np.stack([outer[0], middle, outer[1]], axis=-1)
+
+
+def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
+    w, u = q[:, :1], q[:, 1:]
+    return a + 2 * np.cross(u, np.cross(u, a) + w * a)

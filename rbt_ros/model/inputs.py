@@ -10,6 +10,7 @@ from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
+from rbt_ros.model.modes import Change
 from rbt_ros.model.robot import Robot
 
 Vector = tuple[float, float, float]
@@ -40,6 +41,13 @@ class PlannedInput(NamedTuple):
     signal: Signal | None = None  # of the time since from_ns
     from_ns: int = 0
     to_ns: int | None = None
+
+
+class PlannedChange(NamedTuple):
+    """A change of modes in a scenario; its time is rounded to whole ticks."""
+
+    change: Change
+    at_ns: int
 
 
 class WrenchCommand(NamedTuple):
@@ -73,6 +81,8 @@ class Timeline:
         """refusal: why no input may act at all, if so."""
         self._robot, self._h_ns, self._refusal = robot, h_ns, refusal
         self._planned: list[_Timed] = []
+        self._changes: list[tuple[int, Change]] = []  # of modes, by the tick at which they happen
+        self._happened = 0  # how many of them have
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
         self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
@@ -89,6 +99,29 @@ class Timeline:
         value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
         self._planned.append(_Timed(value, first, end, planned.signal))
         self.current_end = 0
+
+    def plan_change(self, change: Change, tick: int) -> None:
+        """Let the modes change before that step."""
+        self._changes.append((tick, change))
+        self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry[0])
+        self.current_end = 0
+
+    def next_change(self, tick: int) -> Change | None:
+        """The next change of modes that is due and has not happened; it counts as happened from now on."""
+        if not self.change_is_due(tick):
+            return None
+        self._happened += 1
+        return self._changes[self._happened - 1][1]
+
+    def change_is_due(self, tick: int) -> bool:
+        """Whether a change of modes should have happened by this tick, and has not."""
+        return self._happened < len(self._changes) and self._changes[self._happened][0] <= tick
+
+    def rewind(self) -> None:
+        """Back to the start: what is planned is still to come."""
+        self._happened = 0
+        self._changes.sort(key=lambda entry: entry[0])
+        self.drop_commands()
 
     def command(self, command: WrenchCommand, tick: int) -> Latched:
         """Take a wrench from outside in place of the last one on that body; MessageError when it is refused."""
@@ -143,6 +176,7 @@ class Timeline:
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
+        edges += [at for at, _ in self._changes[self._happened :]]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 

@@ -10,7 +10,7 @@ ONE_BODY = (*TORQUE_FREE, "lie_euler")
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
-    if robot.constraints and integrator in (*TORQUE_FREE, *ADAPTIVE):
+    if robot.constraints and integrator in (*ONE_BODY, *ADAPTIVE):
         return (
             f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
             "on them; use semi_implicit, rk4 or dop853."
