@@ -296,6 +296,10 @@ def _drift(drift: float, since_ns: int, now_ns: int) -> str:
 
 
 def _progress(fraction: float) -> None:
+    """A bar on one line, which goes when all is done."""
+    if fraction >= 1.0:
+        sys.stderr.write("\r\x1b[K")
+        return
     width = 40
     done = int(fraction * width)
     sys.stderr.write(f"\r[{'#' * done}{'.' * (width - done)}] {100 * fraction:3.0f} %")

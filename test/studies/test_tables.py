@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rbt_ros import cli
 from rbt_ros.solvers import solve
 from rbt_ros.studies import table_problems, tables
 
@@ -178,9 +179,26 @@ def test_progress_rises_to_one(monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("study",), "the following arguments are required: STUDY"), (("study", "tides"), "invalid choice: 'tides'")],
+    [
+        (("study",), "the following arguments are required: NAME"),
+        (("study", "tides"), "invalid choice: 'tides'"),
+        (("study", "tables", "--fast"), "rbt study tables: error: unrecognized arguments: --fast"),
+    ],
 )
 def test_command_line_names_the_studies(arguments, message):
     command = [sys.executable, "-m", "rbt_ros.cli", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and message in done.stderr
+
+
+def test_command_line(tmp_path, monkeypatch, capsys):
+    """Prints the tables that were made, and writes the file."""
+    monkeypatch.setattr(tables, "plan", lambda quick: [(3, "rk4", "quaternion")] if quick else [])
+    monkeypatch.setattr("sys.argv", ["rbt", "study", "tables", "--quick", "--out", str(tmp_path / "new")])
+    monkeypatch.setattr("warnings.showwarning", None)  # main replaces it
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    text = capsys.readouterr().out
+    assert end.value.code == 0 and text.endswith(f"wrote {tmp_path / 'new' / 'tables.csv'}\n")
+    assert "Table 3: parabola, 4.04 s" in text and "Table 1" not in text
+    assert len((tmp_path / "new" / "tables.csv").read_text(encoding="utf-8").splitlines()) == 3
