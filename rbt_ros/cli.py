@@ -264,6 +264,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
+    for change in result.changes:
+        print(f"  t = {change.t:.9g} s: {change.what} {', '.join(change.names)}, {change.energy_lost:.6g} J lost")
     print(
         f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.energy_since_ns, sim.t_ns)}"
     )

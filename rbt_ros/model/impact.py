@@ -40,6 +40,8 @@ def collide(
     pose, twist, scratch = np.empty((len(before), 7)), np.empty((len(before), 6)), np.empty((6, nv))
     M, L, p, change = np.empty((nv, nv)), np.empty((nv, nv)), np.empty(nv), np.empty(nv)
     q, v = motion[:nq], motion[nq:]
+    if loops:  # positions first, for momenta depend on them
+        loops.keep(motion, input, t_ns)
     impact.keep_momenta(model, q, before, work, pose, twist, scratch, M, L, p, change, v)
     if loops:
         loops.keep(motion, input, t_ns)
