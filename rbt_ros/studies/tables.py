@@ -48,8 +48,8 @@ PRINTED = {
 NOTES = {
     "g": "gravity is 9.81 m/s² in the run and 9.8 in the curve: 0.005 t² and 0.01 t, whatever the solver",
     "r": "ode45 gives 4 samples a step (Refine): more samples of the same difference, so another last digit",
-    "o": "the figure of a method of order 1: ode15s had not left it (0.315 h g t); ours raises its order, see 'error'",
-    "s": "first steps of h/4, h/4, h/2: the samples lag up to 2 h behind the evenly spaced times of the curve",
+    "o": "found: by the formula of order 1 (0.315 h g t), which MATLAB's ode15s seems not to have left; error: ours",
+    "s": "found: samples after first steps of h/4, h/4, h/2, which lag up to 2 h behind the even times of the curve",
     "e": "the Euler angles came near gimbal lock, and changed their sequence",
     "n": "round-off: no digits to compare",
     "x": "not reproduced: depends on MATLAB's Newton iteration, start and change of order",
@@ -192,7 +192,7 @@ def tables(quick: bool = False, progress: Callable[[float], None] | None = None)
 # ------------------------------------------------------------------------------------------------ what is told
 def report(rows: Sequence[Row]) -> str:
     """The tables as text."""
-    parts = [_table_text([row for row in rows if row.table == table]) for table in PROBLEMS]
+    parts = [_table_text([row for row in rows if row.table == table]) for table in sorted({row.table for row in rows})]
     used = {key for row in rows for key in row.notes}
     notes = [f"  {key}  {text}" for key, text in NOTES.items() if key in used]
     marks = "=  as printed, to the last digit; ! not.  error: against the exact motion.  s: seconds of the run."
@@ -253,16 +253,17 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
     """`rbt study tables`."""
     parser = argparse.ArgumentParser(
         prog="rbt study tables",
-        description="Tables 1 to 3 of the Rigid Body Toolbox thesis again, with matrices as third formalism and the "
-        "asymmetric top beside its exact motion; says which printed numbers are artefacts. Some minutes; writes "
+        description="Make Tables 1 to 3 of the Rigid Body Toolbox again, with quaternions, Euler angles and matrices, "
+        "beside what is printed; and one of the asymmetric top. Some minutes. Prints the tables; writes "
         "OUT/tables.csv. See docs/demonstrations.md.",
     )
-    parser.add_argument("--quick", action="store_true", help="quaternions only: half a minute")
-    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the file (out)")
+    parser.add_argument("--quick", action="store_true", help="quaternions only, less of Table 2: half a minute")
+    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (out)")
     given = parser.parse_args(arguments)
     rows = list(tables(given.quick, progress))
     print(report(rows))
     given.out.mkdir(parents=True, exist_ok=True)
-    to_csv(rows, given.out / "tables.csv")
-    print(f"wrote {given.out / 'tables.csv'}")
+    path = given.out / "tables.csv"
+    to_csv(rows, path)
+    print(f"wrote {path}")
     return 0
