@@ -23,8 +23,9 @@ from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops
 from rbt_ros.model.constraints import ConstraintForce, drives, holds_the_world, idle_force
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
+from rbt_ros.model.hinge_commands import Law
 from rbt_ros.model.impact import Motion, collide, motion_of
-from rbt_ros.model.inputs import Effort, Latched, PlannedChange, PlannedInput, Timeline, Wrench, WrenchCommand
+from rbt_ros.model.inputs import Command, Effort, Latched, PlannedChange, PlannedInput, Timeline, Wrench
 from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.mode_changes import Here, changed
 from rbt_ros.model.modes import (
@@ -297,8 +298,10 @@ class Simulation:
             self._open_account(ACCOUNT)
             kept = Kept(self._model, base, mode, options.order == "seed", *options[2:])
             kept.start(self._model, self._y, self._work)
+        self._remembers: torque_free.Flight | Kept | None = kept  # what has more to remember than y
         if self.integrator in TORQUE_FREE:
-            self._stepper = torque_free.Flight(kept and kept.corrected_flight).stepper
+            self._remembers = torque_free.Flight(kept and kept.corrected_flight)
+            self._stepper = self._remembers.stepper
         else:
             self._stepper = kept.stepper if kept else base or integrate.stepper
         self.stabilise, self._stabiliser = options, kept
@@ -432,11 +435,73 @@ class Simulation:
         self._kept.watch(now.robot, self._model)
         self.set_stabilise(self.stabilise)
 
+    # checkpoints
+
+    def memory(self) -> dict[str, Any]:
+        """All that the future depends on, as lists and numbers: see `checkpoint.py`."""
+        self._close()
+        if self._modes != Modes() or self._start[0] != Modes():
+            raise ScenarioError("a checkpoint cannot hold locks, docks and prescribed joints; end them first.")
+        return {
+            "scenario": self._fingerprint(),
+            "tick": self.tick,
+            "y": self._y.tolist(),
+            "start": self._start[2].tolist(),
+            "energies": [self._lost, self._driven],
+            "inputs": self._inputs.memory(),
+            "stabilise": list(self.stabilise),
+            "stepper": self._remembers.memory() if self._remembers else None,
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from `memory`: the same bits as where it was taken. ScenarioError where it is of another simulation."""
+        if memory["scenario"] != self._fingerprint():
+            raise ScenarioError(
+                "the checkpoint is of another scenario: robot, gravity, step, integrator, tolerances must be the same."
+            )
+        self.tick = memory["tick"]
+        if self._modes != Modes():
+            self._install(Modes(), whole(self.robot), self._seen())
+        self.set_stabilise(Stabilise(*memory["stabilise"]))
+        self._inputs.recall(memory["inputs"])
+        self._y = np.array(memory["y"])
+        self._open_account(0)
+        self._start = Modes(), self._now, np.array(memory["start"]), ()
+        self._lost, self._driven = memory["energies"]
+        self.changes = ()
+        if self._loops:
+            self._loops.open = False
+        self._kept.forget()
+        self._latch()
+        if self._remembers:
+            self._remembers.recall(memory["stepper"], self._model, self._y, self.t_ns, self.h_ns, self._method)
+
+    def _fingerprint(self) -> str:
+        """16 hex digits of all that does not change during a run."""
+        names = [*(b.name for b in self.robot.bodies), *(h.name for h in self.robot.hinges)]
+        told = (names, self.h_ns, self.integrator, self._tolerances, self._counts_work, self.seed)
+        fixed = (*self.robot.model, self._model.world, *(self.robot.rows or ()))
+        arrays = b"".join(array.tobytes() for array in fixed)
+        return hashlib.sha256(repr(told).encode() + arrays).hexdigest()[:16]
+
     # what acts
 
-    def command(self, command: WrenchCommand) -> Latched:
-        """Take a command: it acts from the next step on, in place of the last one on that body."""
-        return self._inputs.command(command, self.tick)
+    def command(self, command: Command) -> Latched:
+        """Take a command: it acts from the next step on, in place of the last one on that body or those joints."""
+        self._close()
+        nq, motion = self.robot.coordinates, self._seen()
+        return self._inputs.command(command, self.tick, motion[:nq], motion[nq:])
+
+    def fallback(self, command: Command, how: str) -> tuple[Command, ...]:
+        """The commands to give when the source of `command` is silent; how: zero, hold or hold_position."""
+        if how == "hold":
+            return ()
+        return self._inputs.fallback(command, how == "hold_position", self._seen()[: self.robot.coordinates])
+
+    @property
+    def hinge_laws(self) -> dict[str, Law]:
+        """Mode and gains of every hinge that takes commands."""
+        return self._inputs.targets.laws
 
     def set_effort(self, hinge: str, effort: float | Sequence[float]) -> None:
         """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""

@@ -204,6 +204,14 @@ class Kept:
         self._kept[st.MOMENTUM : st.MOMENTUM + 3] = np.subtract(P, account[st.IMPULSE : st.IMPULSE + 3])
         self._kept[st.ENERGY] = E - (account[st.INNER_WORK] - account[st.DISSIPATED])
 
+    def memory(self):
+        """What is kept."""
+        return self._kept.tolist()
+
+    def recall(self, memory, *_):
+        """Keep what another one kept."""
+        self._kept[:] = memory
+
     def corrected_flight(self, q, w):
         """For `torque_free.Flight`, on which nothing acts: (q, w) corrected."""
         return corrected_rotation(q, self._kept, NOTHING)

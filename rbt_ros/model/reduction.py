@@ -106,6 +106,8 @@ class Reduction:
         load[:, t.LOAD_BODY] = self.rows[load[:, t.LOAD_BODY].astype(int)]
         driving = signal[:, t.DRIVES] >= 0
         signal[driving, t.DRIVES] = self.v_at[signal[driving, t.DRIVES]]
+        reading = signal[:, t.LAW] == t.FEEDBACK
+        signal[reading, t.COUNT] = self.q_at[signal[reading, t.COUNT]]
         return Input(tau, load, signal, given.data)
 
 

@@ -29,7 +29,7 @@ KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
-MODES = ("realtime", "fast")
+MODES = ("realtime", "lockstep", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
 OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0}  # [Hz] defaults

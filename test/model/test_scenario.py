@@ -92,7 +92,7 @@ def test_the_shipped_one():
         ("stabilise: none", "stabilise: much", r"sat.yaml:19: stabilise: 'much' is not one of none"),
         ("seed: 7", "seed: 7.5", r"sat.yaml:21: seed: 7.5 is not a whole number"),
         ("tf: 50", "tf: -1", r"sat.yaml:22: outputs.tf: -1 Hz is negative"),
-        ("mode: fast", "mode: slow", r"sat.yaml:23: mode: 'slow' is not one of realtime, fast"),
+        ("mode: fast", "mode: slow", r"sat.yaml:23: mode: 'slow' is not one of realtime, lockstep, fast"),
         ("mode: fast", "mode: fast\nmode: fast", r"sat.yaml:24: not valid YAML: found duplicate key"),
         ("seed: 7", "seed: [", r"sat.yaml:23: not valid YAML"),
         ("robot:", "robot: 3\nx:", r"sat.yaml:3: x: unknown key"),

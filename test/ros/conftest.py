@@ -159,12 +159,21 @@ class Peer:
         self.node.destroy_client(client)
         return future.result()
 
+    @staticmethod
+    def parameter(name: str, value) -> Parameter:
+        """One parameter as a message."""
+        kinds = {
+            bool: (1, "bool_value"),
+            int: (2, "integer_value"),
+            float: (3, "double_value"),
+            str: (4, "string_value"),
+        }
+        kind, field = kinds[type(value)]
+        return Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
+
     def set_parameter(self, name: str, value, node: str = "/rbt_simulator"):
         """The SetParametersResult of one parameter."""
-        kinds = {bool: (1, "bool_value"), float: (3, "double_value"), str: (4, "string_value")}
-        kind, field = kinds[type(value)]
-        parameter = Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
-        request = SetParameters.Request(parameters=[parameter])
+        request = SetParameters.Request(parameters=[self.parameter(name, value)])
         return self.call(SetParameters, f"{node}/set_parameters", request).results[0]
 
     def diagnostics(self) -> "Diagnostics":
