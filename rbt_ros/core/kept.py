@@ -12,7 +12,7 @@ from rbt_ros.core import stabilise as st
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.integrate import all_finite, copy, first_non_finite, step
+from rbt_ros.core.integrate import all_finite, copy, failure, step
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.stabilise import (
@@ -34,7 +34,6 @@ from rbt_ros.core.types import (
     GRAVITY,
     INERTIA,
     NON_FINITE,
-    NON_FINITE_WORK,
     OK,
     SINK,
     Input,
@@ -93,9 +92,8 @@ def run_kept(
         if not first:
             correct(model, y, kept, account, work, places)
         if not all_finite(y):
-            where = first_non_finite(model, y)
-            copy(good, y)
-            return (NON_FINITE if where >= 0 else NON_FINITE_WORK), tick, where
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
     return OK, ticks, -1
 
 
