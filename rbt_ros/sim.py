@@ -472,10 +472,16 @@ class Simulation(HasModes):
         hinge, tick = self._now.robot.hinges[body].name, self.tick + 1
         return f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
 
-    def warm_up(self) -> None:
-        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
+    def warm_up(self, changes: bool = False) -> None:
+        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves.
+
+        changes: those of locks and docks too, as where such are planned.
+        """
         self._go_on(self.t_ns, 0)
         self.sample()
+        if changes or self._inputs.plans_changes:
+            motion, com_twist = self._motion.copy(), motion_of(self._model, self._motion, self._work).com_twist
+            collide(self._model, motion, com_twist, self._work, None, self._acting, self.t_ns)
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
@@ -485,7 +491,8 @@ class Simulation(HasModes):
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._model, self._y, self._work, pose, twist, summary)
         pose, twist = self._now.frames(pose, twist)
-        summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._stored, self._driven, self._lost
+        if self.changes:
+            summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._stored, self._driven, self._lost
         values = summary.tolist()
         return Sample(
             self.t_ns,
@@ -510,6 +517,8 @@ class Simulation(HasModes):
 
     def _constraint_forces(self) -> dict[str, ConstraintForce]:
         """What every constraint does now; those that locks keep do nothing."""
+        if not self.robot.constraints and not self._loops:
+            return {}
         idle = {c.name: idle_force(c) for c in self.robot.constraints}
         return idle | (self._loops.forces(self._motion, self._acting, self.t_ns) if self._loops else {})
 
