@@ -28,18 +28,7 @@ from rbt_ros.model.impact import Motion, collide, motion_of
 from rbt_ros.model.inputs import Command, Effort, Latched, PlannedChange, PlannedInput, Timeline, Wrench
 from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
 from rbt_ros.model.mode_changes import Here, changed
-from rbt_ros.model.modes import (
-    Change,
-    Dock,
-    Lock,
-    ModeChange,
-    Modes,
-    Prescribe,
-    Release,
-    Undock,
-    Unlock,
-    check_change,
-)
+from rbt_ros.model.modes import Change, HasModes, ModeChange, Modes, check_change
 from rbt_ros.model.reduction import Reduction, reduced, whole
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
@@ -76,7 +65,7 @@ FAILURES = {
 }
 
 
-class Simulation:
+class Simulation(HasModes):
     """A robot, its state, and what acts on it.
 
     Time is counted in whole steps: scenario time is `tick * h_ns`. The same scenario and commands give the same bits,
@@ -264,6 +253,7 @@ class Simulation:
     def reset(self) -> None:
         """Back to t = 0 and the start, its modes included; commands are dropped, the scenario's inputs stay."""
         modes, now, motion, changes = self._start
+        self._refuse(now.robot)
         self.tick = 0
         self._inputs.rewind()
         if now is not self._now:
@@ -317,53 +307,6 @@ class Simulation:
 
     # its modes
 
-    @property
-    def locked(self) -> tuple[str, ...]:
-        """The hinges that are locked, in the robot's order."""
-        return self._modes.locked
-
-    @property
-    def docked(self) -> tuple[str, ...]:
-        """The names of the docks that hold, in the order in which they were made."""
-        return tuple(dock.name for dock in self._modes.docked)
-
-    def lock(self, *hinges: str) -> ModeChange:
-        """Hold hinges where they are, in one plastic impact, from now until `unlock`; told: the energy lost [J]."""
-        return self.change(Lock(hinges))
-
-    def unlock(self, *hinges: str) -> ModeChange:
-        """Let locked hinges move again, from rest."""
-        return self.change(Unlock(hinges))
-
-    def dock(
-        self,
-        body_a: str,
-        body_b: str,
-        kind: str = "weld",
-        *,
-        at: Sequence[float] = (0.0, 0.0, 0.0),
-        axis: Sequence[float] = (0.0, 0.0, 1.0),
-        name: str = "",
-    ) -> ModeChange:
-        """Join two bodies, or one to the "world", as they lie now, in one plastic impact; told: the energy lost [J].
-
-        kind: "weld", "revolute" about `axis` through `at`, or "point", a ball there, both in the frame of body_a [m].
-        name: of the dock, for `undock`; by default body_a_body_b.
-        """
-        return self.change(Dock(body_a, body_b, kind, tuple(at), tuple(axis), name))  # type: ignore[arg-type]
-
-    def undock(self, name: str) -> ModeChange:
-        """Part two bodies: they go on as they move now."""
-        return self.change(Undock(name))
-
-    def prescribe(self, joint: str, motion: Signal | float) -> ModeChange:
-        """Let a joint follow a smooth signal of the time since now, which must start where the joint is."""
-        return self.change(Prescribe(joint, motion))
-
-    def release(self, joint: str) -> ModeChange:
-        """Let a prescribed joint move by itself."""
-        return self.change(Release(joint))
-
     def change(self, change: Change) -> ModeChange:
         """Any of these, before the next step."""
         self._close()
@@ -404,10 +347,8 @@ class Simulation:
 
     def _switch(self, modes: Modes, now: Reduction, seen: np.ndarray, before: Motion) -> float:
         """Energy lost [J] when the robot that moves becomes that of `now`; all velocities collide."""
-        robot, attraction = now.robot, float(self._model.world[t.ATTRACTION])
-        text = obstacle(self.integrator, robot, attraction)
-        if text := text or (stabilise_obstacle(robot, attraction) if STABILISERS[self.stabilise.method] else ""):
-            raise ScenarioError(text)
+        self._refuse(now.robot)
+        robot = now.robot
         model, motion = robot.model._replace(world=self._model.world), now.restricted(seen)
         work, twists = workspace(model), before.com_twist[self._now.rows][now.order]
         loops = Loops(robot, model, work) if robot.constraints else None
@@ -418,6 +359,15 @@ class Simulation:
         self._lost += lost
         self._install(modes, now, motion)
         return lost
+
+    def _refuse(self, robot: Robot) -> None:
+        """ScenarioError where the integrator or the stabilisation could not go on with this robot."""
+        attraction = float(self._model.world[t.ATTRACTION])
+        text = obstacle(self.integrator, robot, attraction)
+        if not text and STABILISERS[self.stabilise.method]:
+            text = stabilise_obstacle(robot, attraction)
+        if text:
+            raise ScenarioError(text)
 
     def _install(self, modes: Modes, now: Reduction, motion: np.ndarray) -> None:
         """Let that robot move from [q, v] on."""
@@ -587,10 +537,16 @@ class Simulation:
         hinge, tick = self._now.robot.hinges[body].name, self.tick + 1
         return f"tick {tick}, t = {tick * self.h_ns * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
 
-    def warm_up(self) -> None:
-        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves."""
+    def warm_up(self, changes: bool = False) -> None:
+        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves.
+
+        changes: those of locks and docks too, as where such are planned.
+        """
         self._go_on(self.t_ns, 0)
         self.sample()
+        if changes or self._inputs.plans_changes:
+            motion, com_twist = self._motion.copy(), motion_of(self._model, self._motion, self._work).com_twist
+            collide(self._model, motion, com_twist, self._work, None, self._acting, self.t_ns)
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
@@ -600,7 +556,8 @@ class Simulation:
         pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._model, self._y, self._work, pose, twist, summary)
         pose, twist = self._now.frames(pose, twist)
-        summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._stored, self._driven, self._lost
+        if self.changes:
+            summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._stored, self._driven, self._lost
         values = summary.tolist()
         return Sample(
             self.t_ns,
@@ -625,6 +582,8 @@ class Simulation:
 
     def _constraint_forces(self) -> dict[str, ConstraintForce]:
         """What every constraint does now; those that locks keep do nothing."""
+        if not self.robot.constraints and not self._loops:
+            return {}
         idle = {c.name: idle_force(c) for c in self.robot.constraints}
         return idle | (self._loops.forces(self._motion, self._acting, self.t_ns) if self._loops else {})
 

@@ -111,6 +111,11 @@ class Timeline:
         self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry[0])
         self.current_end = 0
 
+    @property
+    def plans_changes(self) -> bool:
+        """Whether the modes are to change at some time."""
+        return bool(self._changes)
+
     def next_change(self, tick: int) -> Change | None:
         """The next change of modes that is due and has not happened; it counts as happened from now on."""
         if not self.change_is_due(tick):

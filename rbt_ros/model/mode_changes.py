@@ -63,6 +63,7 @@ def changed(robot: Robot, modes: Modes, change: Change, here: Here) -> Outcome:
 
 
 def _locked(robot: Robot, modes: Modes, names: tuple[str, ...], lock: bool) -> Outcome:
+    names = tuple(dict.fromkeys(names))
     unchanged = tuple(name for name in names if (name in modes.locked) == lock)
     new = tuple(name for name in names if name not in unchanged)
     after = {*modes.locked, *new} if lock else {*modes.locked} - {*new}

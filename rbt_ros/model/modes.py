@@ -108,6 +108,63 @@ class ModeChange(NamedTuple):
         return self.t_ns * 1e-9
 
 
+class HasModes:
+    """What anything whose modes can change offers to its users."""
+
+    _modes: Modes
+
+    def change(self, change: Change) -> ModeChange:
+        """Any change of modes, now."""
+        raise NotImplementedError
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """The hinges that are locked, in the robot's order."""
+        return self._modes.locked
+
+    @property
+    def docked(self) -> tuple[str, ...]:
+        """The names of the docks that hold, in the order in which they were made."""
+        return tuple(dock.name for dock in self._modes.docked)
+
+    def lock(self, *hinges: str) -> ModeChange:
+        """Hold hinges where they are, in one plastic impact, from now until `unlock`; told: the energy lost [J]."""
+        return self.change(Lock(hinges))
+
+    def unlock(self, *hinges: str) -> ModeChange:
+        """Let locked hinges move again, from rest."""
+        return self.change(Unlock(hinges))
+
+    def dock(
+        self,
+        body_a: str,
+        body_b: str,
+        kind: str = "weld",
+        *,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        axis: Sequence[float] = (0.0, 0.0, 1.0),
+        name: str = "",
+    ) -> ModeChange:
+        """Join two bodies, or one to the "world", as they lie now, in one plastic impact; told: the energy lost [J].
+
+        kind: "weld", "revolute" about `axis` through `at`, or "point", a ball there, both in the frame of body_a [m].
+        name: of the dock, for `undock`; by default body_a_body_b.
+        """
+        return self.change(Dock(body_a, body_b, kind, tuple(at), tuple(axis), name))  # type: ignore[arg-type]
+
+    def undock(self, name: str) -> ModeChange:
+        """Part two bodies: they go on as they move now."""
+        return self.change(Undock(name))
+
+    def prescribe(self, joint: str, motion: Signal | float) -> ModeChange:
+        """Let a joint follow a smooth signal of the time since now, which must start where the joint is."""
+        return self.change(Prescribe(joint, motion))
+
+    def release(self, joint: str) -> ModeChange:
+        """Let a prescribed joint move by itself."""
+        return self.change(Release(joint))
+
+
 def as_names(names: Names) -> tuple[str, ...]:
     """One name, or several."""
     return (names,) if isinstance(names, str) else tuple(names)
@@ -116,6 +173,8 @@ def as_names(names: Names) -> tuple[str, ...]:
 def check_change(robot: Robot, change: Change) -> None:
     """ModelError where no state of the robot would allow it: names that are not there, kinds that cannot."""
     if isinstance(change, Lock | Unlock):
+        if not as_names(change.hinges):
+            raise ModelError(f"{type(change).__name__.lower()}: name at least one hinge.")
         for name in as_names(change.hinges):
             hinge = robot.hinges[robot.hinge_index(name)]
             if hinge.kind == JointKind.FREE:

@@ -51,13 +51,17 @@ class Reduction:
         return tuple(i for i in self.full.free_bodies if self.q_at[self.full.model.tree[i, t.Q]] < 0)
 
     @cached_property
+    def _is_shifted(self) -> bool:
+        return bool(self.shift.any())
+
+    @cached_property
     def order(self) -> np.ndarray:
         """(n,) of the engine's bodies, in the full robot."""
         return np.argsort(self.rows)
 
     def frames(self, pose: np.ndarray, twist: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Poses and twists of the user's frames, in the user's order, from those of the engine's origins."""
-        if self.shift.any():
+        if self._is_shifted:
             arm = turn_all(pose[:, :4], self.shift)
             pose, twist = pose.copy(), twist.copy()
             pose[:, 4:] += arm
