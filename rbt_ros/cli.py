@@ -19,15 +19,24 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
   rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
+  rbt study tables               studies that compare: the MATLAB toolbox's solvers; or: rbt study stabilise
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
+# name -> (module, what it finds out); the module has `main(arguments, progress)` with a parser of its own
+STUDIES = {
+    "tables": (
+        "rbt_ros.studies.tables",
+        "the tables of the MATLAB toolbox's thesis again: solvers, attitude formalisms",
+    ),
+    "stabilise": ("rbt_ros.studies.stabilise", "what keeps angular momentum and energy, and what it costs"),
+}
 
 
 def main() -> None:
     """Entry point `rbt`."""
     parser = _parser()
     arguments, rest = parser.parse_known_args()
-    if rest and arguments.verb not in ("node", "setup-ros"):
+    if rest and arguments.verb not in ("node", "study", "setup-ros"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
@@ -90,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--until", type=_positive, metavar="S", help="scenario time to go to [s]; default: its duration")
     run.add_argument("--every", type=_positive, metavar="S", help="time between samples [s]; default: 1000 samples")
     run.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (default: out)")
+    run.add_argument(
+        "--stabilise",
+        metavar="HOW",
+        help="none, gradient or projection, in place of the scenario's own (docs/stabilise.md)",
+    )
     run.set_defaults(run=_run)
 
     info = verbs.add_parser(
@@ -127,6 +141,16 @@ def _parser() -> argparse.ArgumentParser:
     mass.add_argument("--allow-degenerate", action="store_true", help="take facets without area as they are")
     mass.add_argument("--json", action="store_true", help="print JSON instead")
     mass.set_defaults(run=_mass)
+
+    study = verbs.add_parser(
+        "study",
+        help="measure and compare: tables, figures",
+        description="Studies that measure and compare, with a table and a figure each. Options: rbt study NAME --help",
+    )
+    names = study.add_subparsers(dest="study", required=True, metavar="NAME")
+    for name, (_, what) in STUDIES.items():
+        names.add_parser(name, help=what, add_help=False)
+    study.set_defaults(run=_study)
 
     setup = verbs.add_parser("setup-ros", help="make the ROS 2 messages that pip does not have", add_help=False)
     setup.set_defaults(run=_setup_ros)
@@ -224,6 +248,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     if not until:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
     sim = scenario.simulation()
+    if arguments.stabilise:
+        sim.set_stabilise(arguments.stabilise)
     progress = _progress if sys.stderr.isatty() else None
     _warn_of_compiling()
     sim.warm_up()
@@ -238,6 +264,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
+    for change in result.changes:
+        print(f"  t = {change.t:.9g} s: {change.what} {', '.join(change.names)}, {change.energy_lost:.6g} J lost")
     print(
         f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.energy_since_ns, sim.t_ns)}"
     )
@@ -270,6 +298,10 @@ def _drift(drift: float, since_ns: int, now_ns: int) -> str:
 
 
 def _progress(fraction: float) -> None:
+    """A bar on one line, which goes when all is done."""
+    if fraction >= 1.0:
+        sys.stderr.write("\r\x1b[K")
+        return
     width = 40
     done = int(fraction * width)
     sys.stderr.write(f"\r[{'#' * done}{'.' * (width - done)}] {100 * fraction:3.0f} %")
@@ -286,6 +318,8 @@ def _info(arguments: argparse.Namespace, rest: list[str]) -> int:
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
         moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
         print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")
+    for constraint in robot.constraints:
+        print(f"  {constraint.kind} {constraint.name}: {constraint.among}")
     g = ", ".join(f"{c:g}" for c in scenario.gravity)
     print(f"  gravity {g} m/s²; step {scenario.h_ns * 1e-6:g} ms, {scenario.integrator}; mode {scenario.mode}")
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())
@@ -322,6 +356,18 @@ def _mass(arguments: argparse.Namespace, rest: list[str]) -> int:
     props = from_file(arguments.file, **{key: getattr(arguments, key) for key in keys})
     print(report.as_json(props) if arguments.json else f"{report.table(props)}\n\n{report.urdf_inertial(props)}")
     return 0
+
+
+def _study(arguments: argparse.Namespace, rest: list[str]) -> int:
+    from importlib import import_module
+
+    module, _ = STUDIES[arguments.study]
+    progress = _progress if sys.stderr.isatty() else None
+    try:
+        return import_module(module).main(rest, progress)
+    finally:
+        if progress:
+            sys.stderr.write("\r\x1b[K")
 
 
 def _setup_ros(arguments: argparse.Namespace, rest: list[str]) -> int:

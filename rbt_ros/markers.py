@@ -10,10 +10,10 @@ import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.fields import Fields, Quaternion, Vector3, header
-from rbt_ros.model.attitude import IDENTITY
+from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.shapes import Shape
-from rbt_ros.results import Sample, turn_all
+from rbt_ros.results import Sample
 
 ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, MESH = 0, 1, 2, 3, 4, 10  # visualization_msgs/Marker
 ADD, DELETE = 0, 2

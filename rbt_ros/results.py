@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import ModelError, SetupError
-from rbt_ros.model.constraints import ConstraintForce
+from rbt_ros.model.attitude import turn_all
+from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
+from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
+
+WRENCH = (("moment", "N m"), ("force", "N"))
 
 
 class Energy(NamedTuple):
@@ -65,6 +70,8 @@ class Sample(NamedTuple):
     conservation: Conservation
     constraints: dict[str, ConstraintForce]  # what each constraint does, by name
     work: Work | None = None  # where `work_of_inputs` was asked for
+    locked: tuple[str, ...] = ()  # hinges that are locked from this instant on
+    docked: tuple[str, ...] = ()  # docks that hold from this instant on
 
     @property
     def t(self) -> float:
@@ -105,17 +112,12 @@ class HingeResult(NamedTuple):
         return self.rate
 
 
-def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
-    w, u = q[:, :1], q[:, 1:]
-    return a + 2 * np.cross(u, np.cross(u, a) + w * a)
-
-
 class Result:
     """Samples in a row, in SI."""
 
-    def __init__(self, robot: Robot, samples: Sequence[Sample]):
+    def __init__(self, robot: Robot, samples: Sequence[Sample], changes: Sequence[ModeChange] = ()):
         self.robot = robot
+        self.changes = tuple(changes)  # of modes, from the first sample to the last
         self.samples = tuple(samples)
         self.t_ns = np.array([s.t_ns for s in samples], dtype=np.int64)
         self.t = self.t_ns * 1e-9  # [s]
@@ -141,6 +143,11 @@ class Result:
         omega_body = turn_all(q * [1, -1, -1, -1], w)
         return BodyResult(p, com, q, v, omega_body, w)
 
+    def poinsot(self, name: str) -> Poinsot:
+        """Poinsot's construction of one body's turning about its centre of mass, at every sample."""
+        body, motion = self.robot.bodies[self.robot.body_index(name)], self.body(name)
+        return poinsot(body.inertia, motion.quaternion, motion.omega_body)
+
     def hinge(self, name: str) -> HingeResult:
         """The motion of one hinge."""
         i = self.robot.hinge_index(name)
@@ -151,10 +158,12 @@ class Result:
 
     def constraint(self, name: str) -> ConstraintForce:
         """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
-        if name not in self.samples[0].constraints:
-            known = ", ".join(self.samples[0].constraints) or "none"
-            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {known}.")
-        rows = [s.constraints[name] for s in self.samples]
+        known = dict.fromkeys(known for s in self.samples for known in s.constraints)
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {names}.")
+        none = ConstraintForce(np.nan, np.full(6, np.nan), np.nan)  # a dock, while it does not hold
+        rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def columns(self) -> dict[str, np.ndarray]:
@@ -172,6 +181,13 @@ class Result:
                 unit = "rad" if dimension == "angle" else "m"
                 table[f"{joint}.position [{unit}]"] = self._q[:, q + k]
                 table[f"{joint}.rate [{unit}/s]"] = self._v[:, v + k]
+        for constraint in self.robot.constraints:
+            force = self.constraint(constraint.name)
+            if isinstance(constraint, Coupling):
+                table[f"{constraint.name}.effort [N m or N]"] = force.effort
+            else:
+                for k, key in enumerate(f"{what}_{axis} [{unit}]" for what, unit in WRENCH for axis in "xyz"):
+                    table[f"{constraint.name}.{key}"] = force.wrench[:, k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         if self.work is not None:

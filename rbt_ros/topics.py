@@ -19,10 +19,10 @@ from rbt_ros.fields import Time as Time
 from rbt_ros.fields import Vector3 as Vector3
 from rbt_ros.fields import header, time_of
 from rbt_ros.markers import Markers
-from rbt_ros.model.attitude import IDENTITY
+from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
 from rbt_ros.model.urdf import urdf_text
-from rbt_ros.results import Sample, turn_all
+from rbt_ros.results import Sample
 
 
 class Topic(NamedTuple):

@@ -4,6 +4,7 @@ import numpy as np
 
 from rbt_ros.core import constraints as c
 from rbt_ros.core import types as t
+from rbt_ros.core.signals import FOR_EVER, signal_arrays
 from rbt_ros.core.types import NQ, NV, Input, JointKind, Model
 from rbt_ros.core.work import model_size
 
@@ -111,6 +112,12 @@ def closure_row(model, law, a, b, points, axes=((0, 0, 1), (0, 0, 1)), target=0.
     return row
 
 
+def constraints_of(rows, terms=(), laws=()):
+    """Constraints of rows, terms, and the laws of prescribed motions."""
+    signals = signal_arrays([(law, -1, 0, FOR_EVER, 0) for law in laws])
+    return frozen(c.Constraints(np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS), *signals))
+
+
 def random_constraints(rng, model, m):
     """m rows: between any two bodies, and couplings of two freedoms that have a coordinate each."""
     rows, terms, n = [], [], len(model.tree)
@@ -131,4 +138,4 @@ def random_constraints(rng, model, m):
         elif law != c.COUPLING and a != b:
             target = rng.uniform(0.1, 0.5)
             rows.append(closure_row(model, law, a, b, rng.uniform(-1, 1, (2, 3)), (unit(rng), unit(rng)), target))
-    return c.Constraints(np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS))
+    return constraints_of(rows, terms)

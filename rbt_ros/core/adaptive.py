@@ -1,38 +1,49 @@
-"""Error-controlled DOP853 with dense output and events: for reference solutions and for long quiet stretches.
+"""Error-controlled Runge-Kutta pairs with dense output and events: DOP853, and DORMAND_PRINCE of orders 5 and 4.
 
-Each step is as long as the tolerance allows; what lies between is a polynomial of order 7. Steps end at every time at
-which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order. The tolerance is that of q
+Each step is as long as the tolerance allows; what lies between is a polynomial of order 7 or 4. Steps end at every time
+at which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order. The tolerance is that of q
 and v; the work of inputs, where it is asked for, is integrated along, and whether it is does not change their bits.
 
-Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
+`solve` keeps every step, for dense output and events. `solve_at` computes the states at given times in one compiled
+call. Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core import dop853
-from rbt_ros.core.dop853 import E3, E5, A, B, C, D
+from rbt_ros.core import dop853, dormand_prince
 from rbt_ros.core.dynamics import coordinates
-from rbt_ros.core.integrate import all_finite, copy, fill_stages, first_non_finite, normalise, weighted_sum
+from rbt_ros.core.events import Event, Hit, hits_in_step
+from rbt_ros.core.integrate import (
+    DOP853,
+    DORMAND_PRINCE,
+    all_finite,
+    copy,
+    fill_stages,
+    first_non_finite,
+    normalise,
+    tableau,
+    weighted_sum,
+)
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.signals import breaks_ns
 from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
 from rbt_ros.core.work import GOOD_ROW, Work, model_size, workspace
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
-DENSE = 7  # coefficients per component
+DENSE = {DOP853: 7, DORMAND_PRINCE: 4}  # coefficients per component
 CHUNK = 64  # steps per compiled call
 MAX_STEPS = 10_000_000
 
 
 # ------------------------------------------------------------------------------------------------------ steps
 @kernel
-def eighth_root(x):
-    """x^(1/8) by square roots: the same bits everywhere, which libm's pow does not give."""
-    return math.sqrt(math.sqrt(math.sqrt(x)))
+def order_root(x, method):
+    """x^(1/8) of DOP853, x^(1/5) of DORMAND_PRINCE, without libm's pow: the same bits everywhere."""
+    return fifth_root(x) if method == DORMAND_PRINCE else math.sqrt(math.sqrt(math.sqrt(x)))
 
 
 @kernel
@@ -42,14 +53,48 @@ def motion_size(model):
 
 
 @kernel
-def error_norm(y, new, h, rtol, atol, work):
-    """The error of a step over the tolerance atol + rtol |y|: from the estimates of order 5 and 3, root mean square."""
+def fifth_root(x):
+    """x^(1/5) of x >= 0 by Newton's method on r⁵ = m, where x = m 32^n and 1/32 < m < 1."""
+    if not 0.0 < x < math.inf:
+        return x
+    m, e = math.frexp(x)
+    n = -((-e) // 5)
+    m, r = math.ldexp(m, e - 5 * n), 1.0
+    for _ in range(10):  # the start is too large by 2 at most: 0.8 of it per step, then quadratic
+        r -= (r - m / (r * r * r * r)) / 5.0
+    return math.ldexp(r, n)
+
+
+@kernel
+def error_norm(y, new, h, rtol, atol, method, work):
+    """The error of a step over the tolerance atol + rtol |y|, root mean square over the components."""
+    if method == DORMAND_PRINCE:
+        return fourth_order_error(y, new, h, rtol, atol, work)
+    return third_and_fifth_order_error(y, new, h, rtol, atol, work)
+
+
+@kernel
+def fourth_order_error(y, new, h, rtol, atol, work):
+    """Of the pair 5(4): the result of order 5 less that of order 4."""
+    total = 0.0
+    for c in range(y.shape[0]):
+        e = 0.0
+        for j in range(7):
+            e += dormand_prince.E[j] * work.stage[j, c]
+        e *= h / (atol + rtol * max(abs(y[c]), abs(new[c])))
+        total += e * e
+    return math.sqrt(total / y.shape[0])
+
+
+@kernel
+def third_and_fifth_order_error(y, new, h, rtol, atol, work):
+    """Of DOP853: from the estimates of order 5 and 3."""
     five, three = 0.0, 0.0
     for c in range(y.shape[0]):
         e5, e3 = 0.0, 0.0
         for j in range(dop853.STAGES):
-            e5 += E5[j] * work.stage[j, c]
-            e3 += E3[j] * work.stage[j, c]
+            e5 += dop853.E5[j] * work.stage[j, c]
+            e3 += dop853.E3[j] * work.stage[j, c]
         size = atol + rtol * max(abs(y[c]), abs(new[c]))
         five += (e5 / size) * (e5 / size)
         three += (e3 / size) * (e3 / size)
@@ -59,75 +104,38 @@ def error_norm(y, new, h, rtol, atol, work):
 
 
 @kernel
-def dense_coefficients(y, new, h, work, row):
-    """Write y and the 7 coefficients of each component into a row of steps, from the 16 stages: see `dense_value`."""
-    ny = y.shape[0]
+def dense_coefficients(y, new, h, method, work, row):
+    """Write y and the 7 or 4 coefficients of each component into a row of steps: see `interpolate`."""
+    ny, end_stage = y.shape[0], 6 if method == DORMAND_PRINCE else 12
     for c in range(ny):
-        rise, start, end = new[c] - y[c], h * work.stage[0, c], h * work.stage[12, c]
+        rise, start, end = new[c] - y[c], h * work.stage[0, c], h * work.stage[end_stage, c]
         row[2 + c], row[2 + ny + c], row[2 + 2 * ny + c] = y[c], rise, start - rise
         row[2 + 3 * ny + c] = 2.0 * rise - (end + start)
-        for m in range(4):
+        if method == DORMAND_PRINCE:
             total = 0.0
-            for j in range(16):
-                total += D[m, j] * work.stage[j, c]
-            row[2 + (4 + m) * ny + c] = h * total
+            for j in range(7):
+                total += dormand_prince.D[j] * work.stage[j, c]
+            row[2 + 4 * ny + c] = h * total
+        else:
+            for m in range(4):
+                total = 0.0
+                for j in range(16):
+                    total += dop853.D[m, j] * work.stage[j, c]
+                row[2 + (4 + m) * ny + c] = h * total
 
 
 @routine
-def stages(model, y, input, t_ns, s, h, work, first, last):
-    """Stages first to last - 1 of DOP853; 12 to 15 are those of the dense output."""
+def stages(model, y, input, t_ns, s, h, method, work, first, last):
+    """Stages first to last - 1: also those beyond the step itself, of error estimate and dense output."""
+    A, _, C, _ = tableau(method)
     fill_stages(model, y, input, t_ns, s, h, work, A, C, first, last)
 
 
-@routine
-def take_steps(
-    tree, body, freedom, world, y, tau, load, signal, data, t_ns, s, end, h, h_max, rtol, atol, steps, rows, axes, stage
-):
-    """(code, steps taken, evaluations, s, h, body): up to len(steps) steps from s towards end [s] after t_ns.
-
-    y in place. Row k of steps becomes [s, h, y, 7 ny coefficients] of the k-th step.
-    """
-    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    new, ny, taken, evaluations, rejected = work.stage[GOOD_ROW], y.shape[0], 0, 0, False
-    size = motion_size(model)
-    while s < end and taken < steps.shape[0]:
-        h = min(h, h_max)
-        if end - s < 1.01 * h:
-            h = end - s
-        stages(model, y, input, t_ns, s, h, work, 0, dop853.STAGES)
-        weighted_sum(work.stage, B, dop853.STAGES, new)
-        for c in range(ny):
-            new[c] = y[c] + h * new[c]
-        error = error_norm(y[:size], new[:size], h, rtol, atol, work) if all_finite(new) else math.nan
-        evaluations += 12
-        if not error <= 1.0:  # NaN too
-            h *= max(SHRINK, SAFETY / eighth_root(error)) if math.isfinite(error) else SHRINK
-            rejected = True
-            if not h > 1e-15 * end:
-                body = first_non_finite(model, new)
-                code = STEP_TOO_SMALL if all_finite(new) else NON_FINITE_WORK if body < 0 else NON_FINITE
-                return code, taken, evaluations, s, h, body
-            continue
-        stages(model, y, input, t_ns, s, h, work, dop853.STAGES, 16)
-        evaluations += 4
-        steps[taken, 0], steps[taken, 1] = s, h
-        dense_coefficients(y, new, h, work, steps[taken])
-        copy(new, y)
-        normalise(model, y)
-        s = end if h == end - s else s + h
-        taken += 1
-        factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY / eighth_root(error)))
-        h *= min(1.0, factor) if rejected else factor
-        rejected = False
-    return OK, taken, evaluations, s, h, -1
-
-
-@routine
-def first_step(tree, body, freedom, world, y, tau, load, signal, data, t_ns, end, rtol, atol, rows, axes, stage):
+@kernel
+def first_step(model, y, input, t_ns, end, rtol, atol, method, work):
     """A step [s] whose error will be about the tolerance: from the size of y, its rate, and the rate's change."""
-    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     ny = motion_size(model)
-    stages(model, y, input, t_ns, 0.0, 0.0, work, 0, 1)
+    stages(model, y, input, t_ns, 0.0, 0.0, method, work, 0, 1)
     d0, d1, d2, new = 0.0, 0.0, 0.0, work.stage[GOOD_ROW]
     for c in range(ny):
         size = atol + rtol * abs(y[c])
@@ -139,43 +147,108 @@ def first_step(tree, body, freedom, world, y, tau, load, signal, data, t_ns, end
     for c in range(ny):
         new[c] = y[c] + h * work.stage[0, c]
         work.stage[15, c] = work.stage[0, c]
-    stages(model, new, input, t_ns, h, 0.0, work, 0, 1)
+    stages(model, new, input, t_ns, h, 0.0, method, work, 0, 1)
     for c in range(ny):
         size = atol + rtol * abs(y[c])
         change = (work.stage[0, c] - work.stage[15, c]) / size
         d2 += change * change
     d2 = math.sqrt(d2 / ny) / h
     steepest = max(d1, d2)
-    h = min(100.0 * h, max(1e-6, 1e-3 * h) if steepest <= 1e-15 else eighth_root(0.01 / steepest), end)
+    h = min(100.0 * h, max(1e-6, 1e-3 * h) if steepest <= 1e-15 else order_root(0.01 / steepest, method), end)
     return h if h > 0.0 else end  # also of NaN: the first step then finds out
 
 
+@kernel
+def dense_state(row, x, out):
+    """out = y at the fraction x of the step in `row`: y + x (F1 + (1-x) (F2 + x (F3 + (1-x) (F4 + ...))))."""
+    ny = out.shape[0]
+    count = (row.shape[0] - 2) // ny - 1
+    for c in range(ny):
+        total = 0.0
+        for i in range(count - 1, -1, -1):
+            total = (total + row[2 + (1 + i) * ny + c]) * (x if i % 2 == 0 else 1.0 - x)
+        out[c] = row[2 + c] + total
+
+
+@kernel
+def fill_rows(model, y, s, row, times, filled, out):
+    """Rows of out from `filled` on, while times <= s, where y is the end of the step in `row`; how many are full."""
+    while filled < times.shape[0] and times[filled] <= s:
+        if times[filled] < s:
+            dense_state(row, (times[filled] - row[0]) / row[1], out[filled])
+            normalise(model, out[filled])
+        else:
+            copy(y, out[filled])
+        filled += 1
+    return filled
+
+
+@routine
+def march(
+    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
+    t_ns, s, end, h, h_max, rtol, atol, method, max_steps, steps, times, out,
+):  # fmt: skip
+    """(code, steps taken, rejected, evaluations, times filled, s, h, body): from s to end [s] after t_ns, y in place.
+
+    At most max_steps steps; h = 0: choose the first one. The k-th step is kept as [s, h, y, coefficients] in row k of
+    steps, in turn. Row i of out becomes y at times[i] [s] after t_ns, s or later, quaternions normalised.
+    """
+    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
+    _, B, _, count = tableau(method)
+    tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
+    dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
+    new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
+    size = motion_size(model)
+    filled = fill_rows(model, y, s, steps[0], times, 0, out)
+    if not h > 0.0 and s < end:
+        h = first_step(model, y, input, t_ns, end, rtol, atol, method, work)
+        evaluations += 2
+    while s < end and taken < max_steps:
+        h = min(h, h_max)
+        if end - s < 1.01 * h:
+            h = end - s
+        else:
+            h = (s + h) - s  # what the time will really advance by: no drift in ten thousand steps
+        known = 1 if again else 0  # the first stage does not depend on h
+        stages(model, y, input, t_ns, s, h, method, work, known, tried)
+        evaluations += tried - known
+        weighted_sum(work.stage, B, count, new)
+        for c in range(ny):
+            new[c] = y[c] + h * new[c]
+        finite = all_finite(new)
+        error = error_norm(y[:size], new[:size], h, rtol, atol, method, work) if finite else math.nan
+        if not error <= 1.0:  # NaN too
+            h *= max(SHRINK, SAFETY / order_root(error, method)) if math.isfinite(error) else SHRINK
+            rejected += 1
+            again = True
+            if not h > 1e-15 * end:
+                who = first_non_finite(model, new)
+                code = STEP_TOO_SMALL if finite else NON_FINITE_WORK if who < 0 else NON_FINITE
+                return code, taken, rejected, evaluations, filled, s, h, who
+            continue
+        stages(model, y, input, t_ns, s, h, method, work, tried, dense)
+        evaluations += dense - tried
+        row = steps[taken % steps.shape[0]]
+        row[0], row[1] = s, h
+        dense_coefficients(y, new, h, method, work, row)
+        copy(new, y)
+        normalise(model, y)
+        s = end if h == end - s else s + h
+        taken += 1
+        filled = fill_rows(model, y, s, row, times, filled, out)
+        factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY / order_root(error, method)))
+        h *= min(1.0, factor) if again else factor
+        again = False
+    return OK, taken, rejected, evaluations, filled, s, h, -1
+
+
+@routine
+def interpolate(row, x, out):
+    """`dense_state` for a call from Python."""
+    dense_state(row, x, out)
+
+
 # --------------------------------------------------------------------------------------------------- solutions
-def dense_value(row: np.ndarray, ny: int, x: float) -> np.ndarray:
-    """y at the fraction x of the step in `row`: y + x (F1 + (1-x) (F2 + x (F3 + (1-x) (F4 + ...))))."""
-    coefficients = row[2 + ny :].reshape(DENSE, ny)
-    y = np.zeros(ny)
-    for i in range(DENSE - 1, -1, -1):
-        y = (y + coefficients[i]) * (x if i % 2 == 0 else 1.0 - x)
-    return row[2 : 2 + ny] + y
-
-
-class Event(NamedTuple):
-    """A function of (t [s], y) whose zero is sought. `direction`: +1 rising only, -1 falling only, 0 both."""
-
-    function: Callable[[float, np.ndarray], float]
-    terminal: bool = False
-    direction: int = 0
-
-
-class Hit(NamedTuple):
-    """Where an event happened."""
-
-    event: int  # which of the events
-    t: float  # [s] after the start
-    y: np.ndarray
-
-
 class Solution(NamedTuple):
     """What `solve` found; call it for y at any time it has covered."""
 
@@ -185,7 +258,8 @@ class Solution(NamedTuple):
     y: np.ndarray  # (m + 1, ny)
     steps: np.ndarray  # (m, ...) the dense output
     evaluations: int
-    hits: list[Hit]
+    rejected: int  # steps tried in vain
+    hits: list[Hit]  # t [s] after the start
 
     def __call__(self, t: float) -> np.ndarray:
         """y at t [s] after the start, to the accuracy of the steps; quaternions not normalised."""
@@ -197,12 +271,44 @@ class Solution(NamedTuple):
         return dense_value(self.steps[k], self.y.shape[1], (t - self.steps[k, 0]) / self.steps[k, 1])
 
 
+class Track(NamedTuple):
+    """What `solve_at` found: as many of the times as were reached."""
+
+    code: int  # OK, NON_FINITE, NON_FINITE_WORK, STEP_TOO_SMALL, TOO_MANY_STEPS
+    body: int  # whose coordinates are not finite, -1
+    t_ns: np.ndarray  # (m,) int64: the times that were asked for
+    y: np.ndarray  # (m, ny), quaternions normalised
+    reached: float  # [s] after the start: the end of the last good step
+    y_end: np.ndarray  # (ny,) there
+    steps: int
+    rejected: int  # steps tried in vain
+    evaluations: int
+
+
+def dense_value(row: np.ndarray, ny: int, x: float) -> np.ndarray:
+    """y at the fraction x of the step in `row`."""
+    y = np.empty(ny)
+    interpolate(row, float(x), y)
+    return y
+
+
+def row_width(method: int, ny: int) -> int:
+    """How many numbers a step takes: s, h, y and the coefficients of the dense output."""
+    return 2 + (1 + DENSE[method]) * ny
+
+
+def stops_ns(input: Input, t_ns: int, end_ns: int) -> list[int]:
+    """Where steps must end: where an input may jump, and at the end."""
+    return [b for b in breaks_ns(input) if t_ns < b < end_ns] + [end_ns]
+
+
 def solve(
     model: Model,
     y: np.ndarray,
     input: Input,
     duration_ns: int,
     *,
+    method: int = DOP853,
     t_ns: int = 0,
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -213,28 +319,27 @@ def solve(
     """From y at t_ns on for duration_ns [ns]; y is not changed. Local error per step: atol + rtol |y|, each component.
 
     An atol of rtol / 1000 leaves small components, and those that cross zero, to rtol; one of rtol costs up to 40 times
-    the error.
+    the error. method: DOP853 or DORMAND_PRINCE. Events are functions of the time [s] after the start, and y.
     A terminal event ends the solution at its first zero.
     """
     y, work = y.copy(), workspace(model, len(y) - sum(model_size(model)))
-    ny, evaluations, code, body = len(y), 0, OK, -1
+    ny, evaluations, rejected, code, body = len(y), 0, 0, OK, -1
     times, states, pieces, hits = [0.0], [y.copy()], [], []
-    stops = [b for b in breaks_ns(input) if t_ns < b < t_ns + duration_ns] + [t_ns + duration_ns]
     before = [e.function(0.0, y) for e in events]
-    start, h = t_ns, None
-    for stop in stops:
+    start, h, no_times = t_ns, 0.0, (np.empty(0), np.empty((0, ny)))
+    for stop in stops_ns(input, t_ns, t_ns + duration_ns):
         s, end, offset = 0.0, (stop - start) / 1e9, (start - t_ns) / 1e9
-        arrays = (*model, y, *input, start)
-        if h is None:
-            h = first_step(*arrays, end, rtol, atol, *work)
-            evaluations += 2
+        arrays = (*model, y, *input, *work, start)
         while s < end and code == OK:
-            steps = np.empty((min(CHUNK, max_steps - len(pieces)), 2 + (1 + DENSE) * ny))
-            if len(steps) == 0:
+            steps = np.empty((CHUNK, row_width(method, ny)))
+            room = min(CHUNK, max_steps - len(pieces))
+            if room == 0:
                 code = TOO_MANY_STEPS
                 break
-            code, taken, n, s, h, body = take_steps(*arrays, s, end, h, h_max, rtol, atol, steps, *work)
-            evaluations += n
+            code, taken, vain, n, _, s, h, body = march(
+                *arrays, s, end, h, h_max, rtol, atol, method, room, steps, *no_times
+            )
+            evaluations, rejected = evaluations + n, rejected + vain
             for k in range(taken):
                 row = steps[k]
                 row[0] += offset
@@ -242,61 +347,66 @@ def solve(
                 after = y if last else steps[k + 1, 2 : 2 + ny]
                 t_after = offset + s if last else steps[k + 1, 0] + offset
                 pieces.append(row)
-                found, before = _hits(events, before, row, ny, t_after, after)
+                values = [e.function(t_after, after) for e in events]
+                found = hits_in_step(events, before, values, row[0], row[1], lambda x, row=row: dense_value(row, ny, x))
+                before = values
                 hits += found
-                ends = [hit for hit in found if events[hit.event].terminal]
-                if ends:
-                    first = min(ends, key=lambda hit: hit.t)
-                    hits = [hit for hit in hits if hit.t <= first.t]
-                    times, states = [*times, first.t], [*states, first.y]
-                    return _solution(OK, -1, times, states, pieces, evaluations, hits)
+                if found and events[found[-1].event].terminal:
+                    times, states = [*times, found[-1].t], [*states, found[-1].y]
+                    return _solution(OK, -1, times, states, pieces, evaluations, rejected, hits)
                 times.append(t_after)
                 states.append(after.copy())
         if code != OK:
             break
         start = stop
-    return _solution(code, body, times, states, pieces, evaluations, hits)
+    return _solution(code, body, times, states, pieces, evaluations, rejected, hits)
 
 
-def _solution(code, body, times, states, pieces, evaluations, hits):
-    steps = np.array(pieces) if pieces else np.zeros((0, 2 + (1 + DENSE) * len(states[0])))
-    return Solution(code, body, np.array(times), np.array(states), steps, evaluations, hits)
+def _solution(code, body, times, states, pieces, evaluations, rejected, hits):
+    steps = np.array(pieces) if pieces else np.zeros((0, 2 + 2 * len(states[0])))
+    return Solution(code, body, np.array(times), np.array(states), steps, evaluations, rejected, hits)
 
 
-def _hits(events, before, row, ny, t_after, y_after):
-    """Events with a change of sign in a step, in order of time, and the values at its end."""
-    found, values = [], []
-    for k, event in enumerate(events):
-        value = event.function(t_after, y_after)
-        values.append(value)
-        rises, falls = before[k] < 0.0 <= value, before[k] > 0.0 >= value
-        if (rises and event.direction >= 0) or (falls and event.direction <= 0):
-            x = _zero(lambda x, f=event.function: f(row[0] + x * row[1], dense_value(row, ny, x)), before[k], value)
-            found.append(Hit(k, row[0] + x * row[1], dense_value(row, ny, x)))
-    return sorted(found, key=lambda hit: hit.t), values
+def solve_at(
+    model: Model,
+    y: np.ndarray,
+    input: Input,
+    times_ns: Sequence[int] | np.ndarray,
+    *,
+    method: int = DOP853,
+    t_ns: int = 0,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    h_max: float = math.inf,
+    h_first: float | None = None,
+    max_steps: int = MAX_STEPS,
+    work: Work | None = None,
+) -> Track:
+    """The states at times_ns [ns], which ascend from t_ns on or later: one solution, from y at t_ns to the last time.
 
-
-def _zero(function, at_0, at_1):
-    """A zero of a function of opposite signs at 0 and 1: regula falsi, halving the value that stays (Illinois)."""
-    low, high, side = 0.0, 1.0, 0
-    for _ in range(100):
-        if high - low <= 1e-15:
+    y is not changed. Between two times at which an input may jump this is a single compiled call; the times do not
+    change the steps. h_first [s]: the first step to try, chosen by itself if None.
+    """
+    y, work = y.copy(), workspace(model, len(y) - sum(model_size(model))) if work is None else work
+    times_ns, out = np.asarray(times_ns, np.int64), np.empty((len(times_ns), len(y)))
+    filled, steps, rejected, evaluations, reached = 0, 0, 0, 0, 0.0
+    start, h, code, body = t_ns, h_first or 0.0, OK, -1
+    step = np.empty((1, row_width(method, len(y))))
+    for stop in stops_ns(input, t_ns, int(times_ns[-1])):
+        last = np.searchsorted(times_ns, stop, side="right")
+        times, end = (times_ns[filled:last] - start) / 1e9, (stop - start) / 1e9
+        code, n, vain, calls, done, s, h, body = march(
+            *(*model, y, *input, *work, start, 0.0, end, h, h_max, rtol, atol, method, max_steps - steps),
+            *(step, times, out[filled:last]),
+        )
+        steps, rejected, evaluations = steps + n, rejected + vain, evaluations + calls
+        filled, reached = filled + done, (start - t_ns) / 1e9 + s
+        if code == OK and s < end:
+            code = TOO_MANY_STEPS
+        if code != OK:
             break
-        x = (low * at_1 - high * at_0) / (at_1 - at_0)
-        if not low < x < high:
-            x = 0.5 * (low + high)
-        value = function(x)
-        if value == 0.0:
-            return x
-        if (value > 0.0) == (at_1 > 0.0):
-            high, at_1 = x, value
-            at_0 = 0.5 * at_0 if side == 1 else at_0
-            side = 1
-        else:
-            low, at_0 = x, value
-            at_1 = 0.5 * at_1 if side == -1 else at_1
-            side = -1
-    return high
+        start = stop
+    return Track(code, body, times_ns[:filled], out[:filled], reached, y, steps, rejected, evaluations)
 
 
 class Controlled(NamedTuple):
@@ -311,12 +421,15 @@ class Controlled(NamedTuple):
         So the bits do not depend on how a run is cut into calls. On a failure y is the last good state.
         """
         if ticks == 0:  # to compile: nothing moves
-            solve(model, y, input, 1)
+            solve_at(model, y, input, [1], method=method, work=work)
         for tick in range(ticks):
-            found = solve(model, y, input, h_ns, t_ns=t_ns + tick * h_ns, rtol=self.rtol, atol=self.atol)
+            start = t_ns + tick * h_ns
+            found = solve_at(
+                model, y, input, [start + h_ns], method=method, t_ns=start, rtol=self.rtol, atol=self.atol, work=work
+            )
             if found.code != OK:
                 return Status(found.code, tick, max(found.body, 0))
-            y[:] = found.y[-1]
+            y[:] = found.y_end
         return Status(OK, ticks, -1)
 
     def stepper(self, model, y, input, h_ns, method, work):

@@ -31,6 +31,7 @@ from rbt_ros.core.vec import (
     row6,
     row9,
     scale,
+    skew,
     sub,
     sub_outer,
     sym_add,
@@ -56,6 +57,7 @@ from rbt_ros.core.work import (
     FORCE,
     HH,
     II,
+    LEAF,
     MM,
     MOMENT,
     OWN,
@@ -81,23 +83,47 @@ def weigh(i, m, c, I_Bcm, body):
 
 
 @kernel
-def hand_to_parent(model, i, work, I, H, M, n, f):
-    """Add the articulated body at r = p_PB to the parent's: a point at r has a = a_P + ẇ × r.
-
-    H_P = H + [r]× M,    I_P = I - H [r]× + [r]× H_Pᵀ,    n_P = n + r × f.
-    """
-    if model.tree[i, PARENT] < 0:
+def add_to_parent(model, i, work, I, H, M, n, f):
+    """Add what body i hands on, about the parent's origin, to the parent's row; the world takes nothing."""
+    p = model.tree[i, PARENT] + 1
+    if p == 0:
         return
-    p, r = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM)
+    put6(work.body, p, II, sym_add(row6(work.body, p, II), I))
+    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H))
+    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
+    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n))
+    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+
+
+@kernel
+def hand_to_parent(model, i, work, I, H, M, n, f):
+    """Add the articulated body at r = p_PB, fixed to the parent, to the parent's: n_P = n + r × f."""
+    r = row3(work.body, i + 1, ARM)
+    I_P, H_P = about_parent(r, I, H, M)
+    add_to_parent(model, i, work, I_P, H_P, M, add(n, cross(r, f)), f)
+
+
+@kernel
+def about_parent(r, I, H, M):
+    """I and H about P of what has I, H, M about B at r = p_PB: B has a = a_P + ẇ × r.
+
+    H_P = H + [r]× M,    I_P = I - H [r]× + [r]× H_Pᵀ.
+    """
     H_P = mat_add(H, moments_of(r, M))
     a0, a1, a2 = cross(r, H[0]), cross(r, H[1]), cross(r, H[2])  # rows of -H [r]×
     b0, b1, b2 = cross(r, H_P[0]), cross(r, H_P[1]), cross(r, H_P[2])  # columns of [r]× H_Pᵀ
     shift = (a0[0] + b0[0], a1[1] + b1[1], a2[2] + b2[2], a0[1] + b1[0], a0[2] + b2[0], a1[2] + b2[1])
-    put6(work.body, p, II, sym_add(row6(work.body, p, II), sym_add(I, shift)))
-    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H_P))
-    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
-    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), add(n, cross(r, f))))
-    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+    return sym_add(I, shift), H_P
+
+
+@kernel
+def rigid_about_parent(r, I, h, m):
+    """`about_parent` where H = [h]× and M = m 1: h_P = h + m r, I_P = I + (g·r) 1 - r hᵀ - h_P rᵀ, g = h + h_P."""
+    h_P = add(h, scale(m, r))
+    g = add(h, h_P)
+    xx, yy, zz = g[0] * r[0], g[1] * r[1], g[2] * r[2]
+    xy, xz, yz = r[0] * h[1] + h_P[0] * r[1], r[0] * h[2] + h_P[0] * r[2], r[1] * h[2] + h_P[1] * r[2]
+    return sym_add(I, (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)), skew(h_P)
 
 
 @kernel
@@ -120,24 +146,87 @@ def eliminate_axes(model, i, work):
     inertia - U Uᵀ / D and bias + U (τ - e·bias) / D.
     """
     kind, j = model.tree[i, KIND], model.tree[i, V]
+    for k in range(NV[kind] - 1, 0, -1):
+        eliminate_axis(i, j + k, slides(kind, k), work)
+    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    e = row3(work.freedom, j, AXIS_W)
+    Un, Uf = felt_along(e, slides(kind, 0), I, H, M)
+    I_P, H_P = about_parent(row3(work.body, i + 1, ARM), I, H, M)
+    hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M)
+
+
+@kernel
+def eliminate_leaf(model, i, work):
+    """`eliminate_axes` for one freedom of a body that carries nothing: H = [m c]×, M = m 1."""
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    I, m, e = row6(work.body, i + 1, II), work.body[i + 1, MM], row3(work.freedom, j, AXIS_W)
+    h = (work.body[i + 1, HH + 7], work.body[i + 1, HH + 2], work.body[i + 1, HH + 3])
+    if slides(kind, 0):
+        Un, Uf = cross(h, e), scale(m, e)
+    else:
+        Un, Uf = sym_mul(I, e), cross(e, h)
+    I_P, H_P = rigid_about_parent(row3(work.body, i + 1, ARM), I, h, m)
+    hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, (m, m, m, 0.0, 0.0, 0.0))
+
+
+@kernel
+def felt_along(e, sliding, I, H, M):
+    """U: moment and force that a unit acceleration along e takes."""
+    if sliding:
+        return turn(H, e), sym_mul(M, e)
+    return sym_mul(I, e), turn_back(H, e)
+
+
+@kernel
+def freedom_answer(j, sliding, e, Un, Uf, n, f, work):
+    """1/D and τ - e·bias of freedom j; its row keeps them, and U, for `answer`."""
+    if sliding:
+        D_inv, rest = 1.0 / dot(e, Uf), work.freedom[j, EFFORT] - dot(e, f)
+    else:
+        D_inv, rest = 1.0 / dot(e, Un), work.freedom[j, EFFORT] - dot(e, n)
+    put3(work.freedom, j, UN, Un)
+    put3(work.freedom, j, UF, Uf)
+    work.freedom[j, D_INV] = D_inv
+    work.freedom[j, REST_EFFORT] = rest
+    return D_inv, rest
+
+
+@kernel
+def eliminate_axis(i, j, sliding, work):
+    """Take freedom j out of row i + 1, in place."""
     I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
     n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
-    for k in range(NV[kind] - 1, -1, -1):
-        e = row3(work.freedom, j + k, AXIS_W)
-        if slides(kind, k):
-            Un, Uf = turn(H, e), sym_mul(M, e)
-            D_inv, rest = 1.0 / dot(e, Uf), work.freedom[j + k, EFFORT] - dot(e, f)
-        else:
-            Un, Uf = sym_mul(I, e), turn_back(H, e)
-            D_inv, rest = 1.0 / dot(e, Un), work.freedom[j + k, EFFORT] - dot(e, n)
-        I, M = sym_sub_outer(I, Un, D_inv), sym_sub_outer(M, Uf, D_inv)
-        H = sub_outer(H, scale(D_inv, Un), Uf)
-        n, f = add(n, scale(D_inv * rest, Un)), add(f, scale(D_inv * rest, Uf))
-        put3(work.freedom, j + k, UN, Un)
-        put3(work.freedom, j + k, UF, Uf)
-        work.freedom[j + k, D_INV] = D_inv
-        work.freedom[j + k, REST_EFFORT] = rest
-    hand_to_parent(model, i, work, I, H, M, n, f)
+    e = row3(work.freedom, j, AXIS_W)
+    Un, Uf = felt_along(e, sliding, I, H, M)
+    D_inv, rest = freedom_answer(j, sliding, e, Un, Uf, n, f, work)
+    put6(work.body, i + 1, II, sym_sub_outer(I, Un, D_inv))
+    put9(work.body, i + 1, HH, sub_outer(H, scale(D_inv, Un), Uf))
+    put6(work.body, i + 1, MM, sym_sub_outer(M, Uf, D_inv))
+    put3(work.body, i + 1, MOMENT, add(n, scale(D_inv * rest, Un)))
+    put3(work.body, i + 1, FORCE, add(f, scale(D_inv * rest, Uf)))
+
+
+@kernel
+def hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M):
+    """Hand I_P, H_P, M to the parent less U Uᵀ / D: as if hinge i were locked, but its last freedom is not.
+
+    About the parent's origin U is (Un + r × Uf, Uf). So the shift from B to P need not wait for the division by D.
+    """
+    kind, j, r = model.tree[i, KIND], model.tree[i, V], row3(work.body, i + 1, ARM)
+    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    D_inv, rest = freedom_answer(j, slides(kind, 0), e, Un, Uf, n, f, work)
+    U_P, s = add(Un, cross(r, Uf)), D_inv * rest
+    I_P, M = sym_sub_outer(I_P, U_P, D_inv), sym_sub_outer(M, Uf, D_inv)
+    H_P = sub_outer(H_P, scale(D_inv, U_P), Uf)
+    n_P = add(add(n, cross(r, f)), scale(s, U_P))
+    add_to_parent(model, i, work, I_P, H_P, M, n_P, add(f, scale(s, Uf)))
+
+
+@kernel
+def carry(model, i, work):
+    """A fixed hinge hands on all there is."""
+    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+    hand_to_parent(model, i, work, I, H, M, row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE))
 
 
 @kernel
@@ -167,17 +256,12 @@ def eliminate_ball(model, i, work):
 
 @kernel
 def mass_to_parent(model, i, work, M, n, f):
-    """`hand_to_parent` where I = 0 and H = 0: I_P = -[r]× M [r]×, H_P = [r]× M."""
-    if model.tree[i, PARENT] < 0:
-        return
-    p, r = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM)
+    """Hand on a body with I = 0 and H = 0: H_P = [r]× M, I_P = [r]× H_Pᵀ."""
+    r = row3(work.body, i + 1, ARM)
     H_P = moments_of(r, M)
     b0, b1, b2 = cross(r, H_P[0]), cross(r, H_P[1]), cross(r, H_P[2])
-    put6(work.body, p, II, sym_add(row6(work.body, p, II), (b0[0], b1[1], b2[2], b1[0], b2[0], b2[1])))
-    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H_P))
-    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
-    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), add(n, cross(r, f))))
-    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+    I_P = (b0[0], b1[1], b2[2], b1[0], b2[0], b2[1])
+    add_to_parent(model, i, work, I_P, H_P, M, add(n, cross(r, f)), f)
 
 
 @kernel
@@ -273,10 +357,14 @@ def solve_tree(model, v, work, vdot):
         kind = model.tree[i, KIND]
         if kind == JointKind.SPHERICAL:
             eliminate_ball(model, i, work)
-        elif kind != JointKind.FREE:
-            eliminate_axes(model, i, work)
-        else:
+        elif kind == JointKind.FREE:
             solve_free(model, i, v, work, vdot)
+        elif kind == JointKind.FIXED:
+            carry(model, i, work)
+        elif NV[kind] == 1 and work.body[i + 1, LEAF] == 1.0:
+            eliminate_leaf(model, i, work)
+        else:
+            eliminate_axes(model, i, work)
     for i in range(n):
         if model.tree[i, KIND] != JointKind.FREE:
             answer(model, i, work, vdot)

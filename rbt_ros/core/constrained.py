@@ -37,19 +37,19 @@ from rbt_ros.core.integrate import (
     SEMI_IMPLICIT,
     all_finite,
     copy,
-    first_non_finite,
+    failure,
     kick_and_drift,
     normalise,
     stage_state,
+    step_along,
     tableau,
-    weighted_sum,
 )
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.kinematics import settle, unfold
 from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
 from rbt_ros.core.response import respond
-from rbt_ros.core.types import NON_FINITE, OK, UNMET, Input, Model
+from rbt_ros.core.types import OK, UNMET, Input, Model
 from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
 
 TOLERANCE = 1e-12  # of φ [m, rad] and φ̇ [m/s, rad/s] after a step, or round-off where that is more
@@ -61,7 +61,7 @@ LOST = 1e-6  # beyond which a step has failed
 def constrained_derivative(model, y, input, t_ns, s, constraints, work, bond, ydot):
     """Rank of the constraints. Fills ydot = [q̇, v̇] as `dynamics.derivative` does, and all of `bond`, λ included.
 
-    If y has the work of the inputs as its last element, the power of prescribed freedoms belongs to it.
+    If y has an account of what has acted (`forces.account`), the power of prescribed freedoms belongs to its first sum.
     """
     nq, nv = coordinates(model), model.freedom.shape[0]
     v, vdot = y[nq : nq + nv], ydot[nq : nq + nv]
@@ -76,12 +76,15 @@ def constrained_derivative(model, y, input, t_ns, s, constraints, work, bond, yd
     return rank
 
 
-@routine
+@kernel
 def factor(model, work, bond):
     """Rank of A = G M⁻¹ Gᵀ; fills W, A and the factors of A."""
     m = bond.G.shape[0]
     for r in range(m):
-        respond(model, bond.G[r], bond.still, work, bond.W[r])
+        if all_zero(bond.G[r]):
+            copy(bond.still, bond.W[r])
+        else:
+            respond(model, bond.G[r], bond.still, work, bond.W[r])
     for r in range(m):
         for c in range(r + 1):
             value = 0.0
@@ -89,6 +92,15 @@ def factor(model, work, bond):
                 value += bond.G[r, j] * bond.W[c, j]
             bond.A[r, c], bond.A[c, r] = value, value
     return semidefinite_factors(bond.A, bond.L, bond.column[SIZE], bond.column[REST], bond.order)
+
+
+@kernel
+def all_zero(a):
+    """Whether every element is zero."""
+    for i in range(a.shape[0]):
+        if a[i] != 0.0:
+            return False
+    return True
 
 
 @kernel
@@ -192,10 +204,8 @@ def constrained_step(model, y, input, t_ns, h, method, constraints, work, bond):
         constrained_derivative(model, s, input, t_ns, C[i] * h, constraints, work, bond, work.stage[i])
     if method == SEMI_IMPLICIT:
         kick_and_drift(model, y, work.stage[0], h)
-        return
-    weighted_sum(work.stage, B, count, s)
-    add_scaled(y, h, s)
-    normalise(model, y)
+    else:
+        step_along(model, y, h, work, B, count)
 
 
 @kernel
@@ -206,26 +216,6 @@ def loosest(constraints, bond):
         if abs(bond.column[PHI, r]) > abs(bond.column[PHI, worst]):
             worst = r
     return int(constraints.row[worst, BODY_B])
-
-
-@kernel
-def run_constrained(model, y, input, t_ns, h_ns, ticks, method, constraints, work, bond):
-    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
-    h = h_ns / 1e9
-    good = work.stage[GOOD_ROW]
-    for tick in range(ticks):
-        copy(y, good)
-        constrained_step(model, y, input, t_ns, h, method, constraints, work, bond)
-        t_ns += h_ns
-        left = put_back(model, y, input, t_ns, constraints, work, bond)
-        if not all_finite(y):
-            body = first_non_finite(model, y)
-            copy(good, y)
-            return NON_FINITE, tick, body
-        if left > LOST:
-            copy(good, y)
-            return UNMET, tick, loosest(constraints, bond)
-    return OK, ticks, -1
 
 
 @routine
@@ -259,10 +249,25 @@ def run_constrained_arrays(
     t_ns,
     ticks,
 ):
-    """`run_constrained` for a call from Python: plain arrays cost less than named tuples of them."""
+    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good.
+
+    For a call from Python: plain arrays cost less than named tuples of them.
+    """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     constraints, bond = Constraints(row, term, laws, numbers), Bonds(G, W, A, L, direction, column, order, still)
-    return run_constrained(model, y, input, t_ns, h_ns, ticks, method, constraints, work, bond)
+    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    for tick in range(ticks):
+        start_ns = t_ns + tick * h_ns
+        copy(y, good)
+        constrained_step(model, y, input, start_ns, h, method, constraints, work, bond)
+        left = put_back(model, y, input, start_ns + h_ns, constraints, work, bond)
+        if not all_finite(y):
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
+        if left > LOST:
+            copy(good, y)
+            return UNMET, tick, loosest(constraints, bond)
+    return OK, ticks, -1
 
 
 class Constrained(NamedTuple):

@@ -140,43 +140,44 @@ def coupling(constraints, r, q, vdot, t_ns, s, bond):
 def closure(model, constraints, r, law, v, work, bond):
     """φ and φ̈ of a row between two bodies; fills its row of G."""
     A, B = int(constraints.row[r, BODY_A]), int(constraints.row[r, BODY_B])
-    common = int(constraints.row[r, COMMON])
+    common, zero = int(constraints.row[r, COMMON]), (0.0, 0.0, 0.0)
     R_WA, R_WB = row9(work.body, A + 1, ROT), row9(work.body, B + 1, ROT)
     a, b = turn(R_WA, row3(constraints.row, r, AXIS_A)), turn(R_WB, row3(constraints.row, r, AXIS_B))
     p_AA, p_BB = turn(R_WA, row3(constraints.row, r, POINT_A)), turn(R_WB, row3(constraints.row, r, POINT_B))
     d = sub(from_common(model, B, common, p_BB, work), from_common(model, A, common, p_AA, work))
     length = math.sqrt(dot(d, d))
-    zero = (0.0, 0.0, 0.0)
-    t, e = zero, zero
+    inverse = 1.0 / length if length > 0.0 else 0.0  # points that meet have no direction: an empty row of G
     if law == DOT:
-        t, phi = cross(b, a), dot(a, b)
+        t, e, phi = cross(b, a), zero, dot(a, b)
     elif law == DISTANCE:
-        e, phi = scale(1.0 / length, d), length
+        t, e, phi = zero, scale(inverse, d), length
     else:
-        e, phi = a, dot(a, d)
+        t, e, phi = zero, a, dot(a, d)
     put3(bond.direction, r, 0, t)
     put3(bond.direction, r, 3, e)
-    r_B, r_A = p_BB, add(p_AA, d)  # to P_B from both origins
-    v_B, size_B = walk(model, B, common, 1.0, r_B, t, e, v, work, bond.G[r])
+    r_A, r_B = add(p_AA, d), p_BB  # to P_B from both origins
     v_A, size_A = walk(model, A, common, -1.0, r_A, t, e, v, work, bond.G[r])
-    drop_noise(bond.G[r], size_B + size_A)
-    # relative accelerations, seen in A: less the Coriolis term
-    w_A, w_rel, v_rel = (
-        row3(work.body, A + 1, SPIN),
-        sub(row3(work.body, B + 1, SPIN), row3(work.body, A + 1, SPIN)),
-        add(v_B, v_A),
-    )
-    wdot_B, a_B = point_acceleration(B, r_B, work)
-    wdot_A, a_A = point_acceleration(A, r_A, work)
-    wdot_rel = sub(sub(wdot_B, wdot_A), cross(w_A, w_rel))
-    a_rel = sub(sub(a_B, a_A), scale(2.0, cross(w_A, v_rel)))
+    v_B, size_B = walk(model, B, common, 1.0, r_B, t, e, v, work, bond.G[r])
+    drop_noise(bond.G[r], size_A + size_B)
+    w_rel, v_rel, wdot_rel, a_rel = relative_motion_in_A(A, B, r_A, r_B, add(v_A, v_B), work)
     phi_ddot = dot(t, wdot_rel) + dot(e, a_rel)
     if law == DOT:
         phi_ddot += dot(a, cross(w_rel, cross(w_rel, b)))
     elif law == DISTANCE:
         along = dot(e, v_rel)
-        phi_ddot += (dot(v_rel, v_rel) - along * along) / length
+        phi_ddot += (dot(v_rel, v_rel) - along * along) * inverse
     return phi - constraints.row[r, TARGET], phi_ddot
+
+
+@kernel
+def relative_motion_in_A(A, B, r_A, r_B, v_rel, work):
+    """Of B against A at the point P, seen by one who turns with A: angular and linear velocity and acceleration."""
+    w_A = row3(work.body, A + 1, SPIN)
+    w_rel = sub(row3(work.body, B + 1, SPIN), w_A)
+    wdot_A, a_A = point_acceleration(A, r_A, work)
+    wdot_B, a_B = point_acceleration(B, r_B, work)
+    wdot_rel = sub(sub(wdot_B, wdot_A), cross(w_A, w_rel))
+    return w_rel, v_rel, wdot_rel, sub(sub(a_B, a_A), scale(2.0, cross(w_A, v_rel)))
 
 
 @kernel

@@ -5,6 +5,7 @@
 | SEMI_IMPLICIT | 1 | 1 | v first, then q along the new v: energy of stiff springs swings, does not drift; rough |
 | RK4 | 4 | 4 | the default: 1 ms for a tumbling satellite or a swinging chain |
 | DOP853 | 8 | 12 | as exact as double precision allows, at three times the cost of RK4 |
+| DORMAND_PRINCE | 5 | 6 | under error control: MATLAB's ode45 |
 
 Quaternions are integrated as they stand (the field ½ q ω is defined off the unit sphere and `rotation` divides by |q|²)
 and put back on the sphere after each step: any Runge-Kutta method keeps its order, and |q| - 1 stays at round-off.
@@ -15,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from rbt_ros.core import dop853
+from rbt_ros.core import dop853, dormand_prince
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import step_on_manifold
@@ -35,7 +36,7 @@ from rbt_ros.core.types import (
 )
 from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
 
-SEMI_IMPLICIT, RK4, DOP853 = 0, 1, 2
+SEMI_IMPLICIT, RK4, DOP853, DORMAND_PRINCE = 0, 1, 2, 3
 
 # classical Runge-Kutta, in the form of `dop853`
 RK4_A, RK4_B, RK4_C = np.zeros((4, 4)), np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]), np.array([0.0, 0.5, 0.5, 1.0])
@@ -47,6 +48,8 @@ def tableau(method):
     """(A, B, C, number of stages) of a Runge-Kutta method; the semi-implicit one uses the first stage only."""
     if method == DOP853:
         return dop853.A, dop853.B, dop853.C, dop853.STAGES
+    if method == DORMAND_PRINCE:
+        return dormand_prince.A, dormand_prince.B, dormand_prince.C, dormand_prince.STAGES
     return RK4_A, RK4_B, RK4_C, 4 if method == RK4 else 1
 
 
@@ -93,13 +96,8 @@ def fill_stages(model, y, input, t_ns, s0, h, work, A, C, first, last):
 
 
 @kernel
-def step(model, y, input, t_ns, h, method, work):
-    """y after h [s], in place."""
-    A, B, C, count = tableau(method)
-    fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
-    if method == SEMI_IMPLICIT:
-        kick_and_drift(model, y, work.stage[0], h)
-        return
+def step_along(model, y, h, work, B, count):
+    """y += h Σ B[j] k_j, its quaternions put back on the unit sphere."""
     increment = work.stage[STAGE_ROW]
     weighted_sum(work.stage, B, count, increment)
     for c in range(y.shape[0]):
@@ -114,6 +112,25 @@ def kick_and_drift(model, y, k, h):
     for c in range(nq, y.shape[0]):
         y[c] += h * k[c]
     step_on_manifold(model, y[:nq], y[nq : nq + nv], h, y)
+
+
+@kernel
+def step(model, y, input, t_ns, h, method, work):
+    """y after h [s], in place. `run_arrays` has these lines in its loop, which compiles a second sooner so."""
+    A, B, C, count = tableau(method)
+    fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
+    if method == SEMI_IMPLICIT:
+        kick_and_drift(model, y, work.stage[0], h)
+    else:
+        step_along(model, y, h, work, B, count)
+
+
+@kernel
+def failure(model, y, good):
+    """(code, body) of a step that has left y non-finite; y goes back to the last good state."""
+    body = first_non_finite(model, y)
+    copy(good, y)
+    return (NON_FINITE if body >= 0 else NON_FINITE_WORK), body
 
 
 @kernel
@@ -151,27 +168,27 @@ def first_non_finite(model, y):
     return -1
 
 
-@kernel
-def run(model, y, input, t_ns, h_ns, ticks, method, work):
-    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good."""
-    h = h_ns / 1e9
-    good = work.stage[GOOD_ROW]
-    for tick in range(ticks):
-        copy(y, good)
-        step(model, y, input, t_ns, h, method, work)
-        if not all_finite(y):
-            body = first_non_finite(model, y)
-            copy(good, y)
-            return (NON_FINITE if body >= 0 else NON_FINITE_WORK), tick, body
-        t_ns += h_ns
-    return OK, ticks, -1
-
-
 @routine
 def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, ticks):
-    """`run` for a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7."""
-    model, work = Model(tree, body, freedom, world), Work(rows, axes, stage)
-    return run(model, y, Input(tau, load, signal, data), t_ns, h_ns, ticks, method, work)
+    """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good.
+
+    For a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7. The loop stands here,
+    not in a kernel of its own: with the dynamics inline, each level of nesting takes 0.8 s to compile.
+    """
+    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
+    A, B, C, count = tableau(method)
+    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    for tick in range(ticks):
+        copy(y, good)
+        fill_stages(model, y, input, t_ns + tick * h_ns, 0.0, h, work, A, C, 0, count)
+        if method == SEMI_IMPLICIT:
+            kick_and_drift(model, y, work.stage[0], h)
+        else:
+            step_along(model, y, h, work, B, count)
+        if not all_finite(y):
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
+    return OK, ticks, -1
 
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):

@@ -12,7 +12,7 @@ from rbt_ros.core import stabilise as st
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.integrate import all_finite, copy, run_arrays
+from rbt_ros.core.integrate import all_finite, copy, failure, step
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.stabilise import (
@@ -28,7 +28,18 @@ from rbt_ros.core.stabilise import (
     unit4,
 )
 from rbt_ros.core.stabilise_tree import correct_tree, frozen
-from rbt_ros.core.types import COULOMB, DAMPING, GRAVITY, INERTIA, NON_FINITE, OK, SINK, Input, Model, Status
+from rbt_ros.core.types import (
+    COULOMB,
+    DAMPING,
+    GRAVITY,
+    INERTIA,
+    NON_FINITE,
+    OK,
+    SINK,
+    Input,
+    Model,
+    Status,
+)
 from rbt_ros.core.vec import (
     add,
     qconj,
@@ -46,7 +57,7 @@ from rbt_ros.core.vec import (
 from rbt_ros.core.work import Work, workspace
 
 LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
-K_E = 1e-6  # of the energy: the default of k_e
+K_E = 1e-10  # of the energy: the default of k_e
 NOTHING = np.zeros(st.ACCOUNT)
 
 
@@ -71,20 +82,18 @@ def run_kept(
 ):
     # fmt: on
     """(code, tick, body) as of `integrate.run_arrays`, each of whose steps is corrected."""
-    model, work, first = Model(tree, body, freedom, world), Work(rows, axes, stage), kept[SEED_ORDER] == 1.0
+    model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
+    h, first = h_ns / 1e9, kept[SEED_ORDER] == 1.0
     for tick in range(ticks):
         copy(y, good)
         if first:
             correct(model, y, kept, account, work, places)
-        t = t_ns + tick * h_ns
-        code, _, where = run_arrays(
-            tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t, 1
-        )
+        step(model, y, input, t_ns + tick * h_ns, h, method, work)
         if not first:
             correct(model, y, kept, account, work, places)
-        if code != OK or not all_finite(y):
-            copy(good, y)
-            return (code, tick, where) if code != OK else (NON_FINITE, tick, 0)
+        if not all_finite(y):
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
     return OK, ticks, -1
 
 

@@ -9,6 +9,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides
+from rbt_ros.core.lanes import LANES, eight
 from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
@@ -52,28 +53,27 @@ def start_at_the_world(model, work):
 
 @kernel
 def unfold(model, q, work):
-    """Fill QUAT and ARM of every row with q_PB and p_PB in P.
+    """Fill QUAT and ROT of every row, and ARM with p_PB in P.
 
-    A pass of its own, for no body waits for another here: eight sines are computed at a time.
+    Only quaternions wait for the parent's: sines and rotations are computed for eight bodies at a time.
     """
     half_turns(model, q, work)
     for i in range(model.tree.shape[0]):
         q_PB, p_PB = place(model, i, q, work)
-        put4(work.body, i + 1, QUAT, q_PB)
+        put4(work.body, i + 1, QUAT, qmul(row4(work.body, model.tree[i, PARENT] + 1, QUAT), q_PB))
         put3(work.body, i + 1, ARM, p_PB)
+    rows = eight(work.body)
+    for i in range(1, model.tree.shape[0] + 1, LANES):
+        put9(rows, i, ROT, rotation(row4(rows, i, QUAT)))
 
 
 @kernel
 def settle(model, i, work):
-    """Fill the pose, the arm (now in world axes) and the axes of row i + 1, unfolded, from the parent's row."""
+    """Fill the position, the arm (now in world axes) and the axes of row i + 1, unfolded, from the parent's row."""
     p = model.tree[i, PARENT] + 1
-    R_WP = row9(work.body, p, ROT)
-    q_WB = qmul(row4(work.body, p, QUAT), row4(work.body, i + 1, QUAT))
+    R_WP, R_WB = row9(work.body, p, ROT), row9(work.body, i + 1, ROT)
     r = turn(R_WP, row3(work.body, i + 1, ARM))
-    R_WB = rotation(q_WB)
     axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
-    put4(work.body, i + 1, QUAT, q_WB)
-    put9(work.body, i + 1, ROT, R_WB)
     put3(work.body, i + 1, POS, add(row3(work.body, p, POS), r))
     put3(work.body, i + 1, ARM, r)
 

@@ -68,7 +68,8 @@ def semidefinite_factors(A, L, size, rest, order):
 @routine
 def semidefinite_solve(L, size, order, rank, b, x):
     """Fill x with a solution of A x = b from `semidefinite_factors`; zero in the rows that follow from others."""
-    x[:] = 0.0
+    for i in range(x.shape[0]):
+        x[i] = 0.0
     # L y = b, y in the places of x
     for k in range(rank):
         p = order[k]

@@ -110,24 +110,33 @@ def pole(l, a, extreme, alike):
 
 
 @kernel
+def share(x, lag):
+    """(x / lag, 1 / lag), both 0 for x = 0, whatever lag is."""
+    if x == 0.0:
+        return 0.0, 0.0
+    r = 1.0 / lag
+    return x * r, r
+
+
+@kernel
 def misfit(l, d, s):
-    """(Σ d u², its derivative by s, Σ |d| u²) of u = l / (1 + s d): it falls as s grows."""
-    f, slope, size = 0.0, 0.0, 0.0
-    for k in range(3):
-        u = over(l[k], 1.0 + s * d[k])
-        f += d[k] * u * u
-        slope -= 2.0 * d[k] * d[k] * u * over(u, 1.0 + s * d[k])
-        size += abs(d[k]) * u * u
-    return f, slope, size
+    """(u, f, f', size): u = l / (1 + s d), f = Σ d u², which falls as s grows, its derivative by s, Σ |d| u²."""
+    (x, a), (y, b), (z, c) = share(l[0], 1.0 + s * d[0]), share(l[1], 1.0 + s * d[1]), share(l[2], 1.0 + s * d[2])
+    p, q, r = d[0] * x * x, d[1] * y * y, d[2] * z * z
+    slope = -2.0 * (d[0] * p * a + d[1] * q * b + d[2] * r * c)
+    return (x, y, z), p + q + r, slope, abs(p) + abs(q) + abs(r)
 
 
 @kernel
 def between_poles(l, d):
     """u = l / (1 + s d) with Σ d u² = 0, not of unit length: Newton from s = 0, kept between the poles of u."""
     least, most = min(d[0], min(d[1], d[2])), max(d[0], max(d[1], d[2]))
-    below, above, s = -1.0 / most, -1.0 / least, 0.0
+    below, above, u = -1.0 / most, -1.0 / least, l
+    s = 0.5 * level(l, d) / dot(times(d, l), times(d, l))  # the first step, where u = l
+    if not below < s < above:
+        s = 0.0
     while below < s < above:
-        f, slope, size = misfit(l, d, s)
+        u, f, slope, size = misfit(l, d, s)
         if abs(f) <= ROUND_OFF * size:
             break
         if f > 0.0:
@@ -140,13 +149,7 @@ def between_poles(l, d):
     extreme = least if s > 0.0 else most
     if 1.0 + s * extreme < NEAR:  # l lies in a plane of symmetry of the polhodes, or as good as
         return out_of_plane(l, d, extreme)
-    return (over(l[0], 1.0 + s * d[0]), over(l[1], 1.0 + s * d[1]), over(l[2], 1.0 + s * d[2]))
-
-
-@kernel
-def over(x, y):
-    """x / y, and 0 / 0 = 0."""
-    return x / y if x != 0.0 else 0.0
+    return u
 
 
 @kernel
@@ -182,11 +185,9 @@ def targets(kept, account):
 
 @kernel
 def shortest_turn(a, b):
-    """The quaternion of the shortest turn that takes the unit vector a to the unit vector b; not opposite ones."""
-    x = cross(a, b)
-    w = 1.0 + dot(a, b)
-    s = 1.0 / math.sqrt(w * w + dot(x, x))
-    return (s * w, s * x[0], s * x[1], s * x[2])
+    """The shortest turn that takes the unit vector a to the unit vector b, as a quaternion not of unit length."""
+    x, y, z = cross(a, b)
+    return (1.0 + dot(a, b), x, y, z)
 
 
 @kernel

@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 
 from rbt_ros.core import constraints as c
-from rbt_ros.core.constrained import constrained_derivative, least_change
+from rbt_ros.core.constrained import LOST, constrained_derivative, least_change, put_back
 from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.linear import DEPENDENT, semidefinite_factors
 from rbt_ros.core.prescribed import signal_motion
 from rbt_ros.core.types import NV, Input, JointKind, Model
-from rbt_ros.core.work import Work
+from rbt_ros.core.vec import rotation
+from rbt_ros.core.work import ROT, Work
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.constraint_arrays import row_slices
 from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, ConstraintForce, Coupling
@@ -78,11 +79,31 @@ class Loops:
         else:
             raise ScenarioError(self._cannot("no rates keep it.", start, input, t_ns))
         self._refuse_changed(1, start, found, input, t_ns)
+        self._refuse_flipped(found, input, t_ns)
         y[:] = found
         self.open = False
         self._given_q.clear()
         self._given_v.clear()
         self._warn_of_redundant(y, input, t_ns)
+
+    def keep(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """After an impact: the rates of y nearest to what they are that keep all constraints; ScenarioError if none."""
+        self._check("positions", c.PHI, y, input, t_ns)
+        put_back(self._model, y, input, t_ns, self.rows, self._work, self._bond)
+        self._check("rates", c.PHI_DOT, y, input, t_ns)
+        self.open = False
+
+    def _check(self, what: str, column: int, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """ScenarioError where a constraint does not hold by more than a failed step."""
+        if self._evaluate(y, input, t_ns, column) <= LOST:
+            return
+        off = np.abs(self._bond.column[column])
+        at = [float(off[rows].max()) for rows in row_slices(self._robot.constraints)]
+        worst = self._robot.constraints[int(np.argmax(at))]
+        raise ScenarioError(
+            f"{_kind(worst)} '{worst.name}' does not allow it: its {what} would be off by {max(at):.4g}. What moves by "
+            "itself must start where, and as fast as, the rest can follow."
+        )
 
     def forces(self, y: np.ndarray, input: Input, t_ns: int) -> dict[str, ConstraintForce]:
         """What every constraint does now, by name; where some follow from others, the least there can be."""
@@ -159,11 +180,10 @@ class Loops:
 
         A start from which no small motion helps, like a bar in line with its force, is shaken.
         """
-        single = [(q, v) for _, q, v in map(self._robot.joint_place, self._robot.joint_names) if v not in held]
+        nq, weight = self._robot.coordinates, self._weight(held)
         for attempt in range(SHAKES):
-            shaken, rng = y.copy(), np.random.default_rng(attempt)
-            for q, _ in single:
-                shaken[q] += attempt * rng.uniform(-0.2, 0.2)
+            kick, shaken = np.random.default_rng(attempt).uniform(-0.2, 0.2, len(weight)) * weight, y.copy()
+            step_on_manifold(self._model, y[:nq], kick, float(attempt), shaken)
             found = self._newton(shaken, input, t_ns, held)
             if found is not None:
                 return found
@@ -227,6 +247,22 @@ class Loops:
         what = ("positions", "rates")[which]
         why = f"the {what} given do not allow it; the nearest that do: {', '.join(near)}."
         raise ScenarioError(self._cannot(why, given, input, t_ns))
+
+    def _refuse_flipped(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """ScenarioError where a closure is half a turn from what it is meant to be: its conditions hold there too."""
+        self._rank(y, input, t_ns)
+        for closure, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+            if not isinstance(closure, Closure) or closure.kind not in ("revolute", "weld"):
+                continue
+            a, b = self.rows.row[at.start, [c.BODY_A, c.BODY_B]].astype(int)
+            R_WA, R_WB = (self._work.body[i + 1, ROT : ROT + 9].reshape(3, 3) for i in (a, b))
+            R = R_WA.T @ R_WB @ np.array(rotation(closure.quaternion)).T  # the identity, or a turn about the axis
+            along = closure.axis @ R @ closure.axis if closure.kind == "revolute" else np.trace(R)
+            if along < 0:
+                raise ScenarioError(
+                    f"start: closure '{closure.name}' would close with '{closure.body_b}' half a turn round; start "
+                    "nearer to how it is meant, or give rotation= of the closure."
+                )
 
     def _cannot(self, why: str, y: np.ndarray, input: Input, t_ns: int) -> str:
         """The text of an error: which constraint does not hold at y, by how much."""

@@ -12,6 +12,7 @@ from rbt_ros.errors import ModelError
 
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
+SEQUENCES = tuple(a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if b not in (a, c))  # of Euler angles: 12
 
 
 def unit_quaternion(value: Sequence[float], where: str) -> Quaternion:
@@ -31,20 +32,25 @@ def unit_quaternion(value: Sequence[float], where: str) -> Quaternion:
     return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
 
 
-def from_euler(sequence: str, angles: Sequence[float], where: str) -> Quaternion:
-    """q_AB of three successive turns about the axes named, each an axis of the body as turned so far (intrinsic)."""
-    axes = {"X": 1, "Y": 2, "Z": 3}
+def checked_sequence(sequence: str, where: str) -> str:
+    """One of the `SEQUENCES`, in capitals."""
     name = str(sequence).upper()
-    if len(name) != 3 or any(a not in axes for a in name) or name[0] == name[1] or name[1] == name[2]:
+    if name not in SEQUENCES:
         raise ModelError(
             f"{where}: '{sequence}' is no Euler sequence; use three of X Y Z, no two neighbours alike: ZYX."
         )
+    return name
+
+
+def from_euler(sequence: str, angles: Sequence[float], where: str) -> Quaternion:
+    """q_AB of three successive turns about the axes named, each an axis of the body as turned so far (intrinsic)."""
+    name = checked_sequence(sequence, where)
     if len(angles) != 3 or not all(math.isfinite(a) for a in angles):
         raise ModelError(f"{where}: three finite angles in rad are needed, not {list(angles)}.")
     q = IDENTITY
     for axis, angle in zip(name, angles, strict=True):
         turn = [math.cos(angle / 2), 0.0, 0.0, 0.0]
-        turn[axes[axis]] = math.sin(angle / 2)
+        turn["_XYZ".index(axis)] = math.sin(angle / 2)
         q = qmul(q, tuple(turn))
     return q
 
@@ -73,18 +79,24 @@ def from_matrix(matrix: Any, where: str) -> Quaternion:
     R = np.asarray(matrix, dtype=float)
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0:
         raise ModelError(f"{where}: {R.tolist()} is no rotation: R Rᵀ must be 1 (to 1e-9) and det R = +1.")
-    squares = np.array([1 + R.trace(), *(1 + 2 * np.diag(R) - R.trace())])  # 4 w², 4 x², 4 y², 4 z²
-    k = int(np.argmax(squares))
-    w, x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 0.0
-    rows = [
-        [squares[0], w, x, y],
-        [w, squares[1], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-        [x, R[0, 1] + R[1, 0], squares[2], R[1, 2] + R[2, 1]],
-        [y, R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], squares[3]],
-    ]
-    q = np.array(rows[k]) / (2 * math.sqrt(squares[k]))
-    w, x, y, z = (q if q[0] >= 0 else -q).tolist()
-    return (w, x, y, z)
+    return nearest_quaternion(R)
+
+
+def nearest_quaternion(R: np.ndarray) -> Quaternion:
+    """q_AB of an R_AB that is a rotation but for integration errors: Shepperd's, made unit; w >= 0.
+
+    4 q qᵀ has these rows; the one with the largest diagonal element loses no digits.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    rows = (
+        (1 + a + e + i, h - f, c - g, d - b),
+        (h - f, 1 + a - e - i, b + d, c + g),
+        (c - g, b + d, 1 - a + e - i, f + h),
+        (d - b, c + g, f + h, 1 - a - e + i),
+    )
+    w, x, y, z = max((rows[k][k], rows[k]) for k in range(4))[1]
+    s = math.copysign(1 / math.sqrt(w * w + x * x + y * y + z * z), w if w != 0 else 1.0)
+    return (s * w, s * x, s * y, s * z)
 
 
 def as_quaternion(value: Any, where: str) -> Quaternion:
@@ -110,3 +122,50 @@ def zxz_angles(quaternions: np.ndarray) -> np.ndarray:
     w, x, y, z = q.T
     s, d = np.unwrap(np.arctan2(z, w)), np.unwrap(np.arctan2(y, x))
     return np.column_stack([s + d, 2 * np.arctan2(np.hypot(x, y), np.hypot(w, z)), s - d])
+
+
+def matrices(q: np.ndarray) -> np.ndarray:
+    """R_AB (..., 3, 3) of quaternions q_AB (..., 4) of any length but zero."""
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    s = 2 / (w * w + x * x + y * y + z * z)
+    rows = [
+        [1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+        [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
+        [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def euler_angles(q: np.ndarray, sequence: str) -> np.ndarray:
+    """α β γ (..., 3) [rad] of successive turns about the body axes named by `sequence`, from q_AB (..., 4).
+
+    α and γ in [-π, π); β in [0, π] where first and last axis are the same, else in [-π/2, π/2]. With axes i, j, i and
+    m = ± i × j: (q0, qi) = cos β/2 (cos s, sin s) and (qj, ± qm) = sin β/2 (cos d, sin d), s = (α + γ)/2,
+    d = (α - γ)/2. In gimbal lock one pair is zero and its angle free: any value gives the same attitude. Three
+    different axes i, j, k: k is i turned by ± 90° about j, so that turn is added to β and taken off again.
+    Bernardes, Viollet, PLoS ONE 17 (2022) e0276302.
+    """
+    i, j, k = ("_XYZ".index(a) for a in sequence)
+    m = 6 - i - j
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0  # i × j = sign m
+    q = np.asarray(q, dtype=float)
+    parts = [q[..., 0], q[..., i], q[..., j], sign * q[..., m]]
+    if k != i:  # q (1 - sign j)/√2, √2 left out
+        w, a, b, c = parts
+        parts = [w + sign * b, a + sign * c, b - sign * w, c - sign * a]
+    w, a, b, c = parts
+    s, d = np.arctan2(a, w), np.arctan2(c, b)
+    middle: np.ndarray = 2.0 * np.arctan2(np.hypot(b, c), np.hypot(w, a))
+    outer = np.stack([s + d, s - d])
+    if k != i and sign < 0:  # k is i turned by +90°
+        middle = middle - np.pi / 2
+    elif k != i:  # by -90°: β = middle + π/2, and its twin, which is in range
+        middle, outer = np.pi / 2 - middle, outer + np.pi
+    outer = np.remainder(outer + np.pi, 2 * np.pi) - np.pi
+    return np.stack([outer[0], middle, outer[1]], axis=-1)
+
+
+def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
+    w, u = q[:, :1], q[:, 1:]
+    return a + 2 * np.cross(u, np.cross(u, a) + w * a)

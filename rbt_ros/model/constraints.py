@@ -26,6 +26,12 @@ class Coupling:
     factors: tuple[tuple[str, float], ...]  # joint, factor; mimic: the follower with 1, the leader with -ratio
     offset: float = 0.0  # [rad, m]
     signal: Signal | None = None
+    origin_ns: int = 0  # where the signal's time starts
+
+    @property
+    def among(self) -> str:
+        """The joints that it joins."""
+        return ", ".join(joint for joint, _ in self.factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,11 @@ class Closure:
     quaternion: tuple[float, float, float, float]  # of a revolute or weld: the frame of body_b in that of body_a
     length: float = 0.0  # [m] of a distance
 
+    @property
+    def among(self) -> str:
+        """The bodies that it joins."""
+        return f"{self.body_a}, {self.body_b}"
+
 
 Constraint = Coupling | Closure
 
@@ -52,6 +63,12 @@ class ConstraintForce(NamedTuple):
     effort: Any  # of a coupling: times its factor, on each joint [N·m, N]; of a distance: the pull along it [N]
     wrench: np.ndarray  # of a closure, on body_b at its point: moment [N·m] and force [N], world axes
     residual: Any  # largest condition that does not hold [m, rad]
+
+
+def idle_force(constraint: Constraint) -> ConstraintForce:
+    """What a constraint does that others keep for it: nothing."""
+    scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
+    return ConstraintForce(0.0 if scalar else np.nan, np.zeros(6), 0.0)
 
 
 def holds_the_world(constraints: Sequence[Constraint]) -> bool:

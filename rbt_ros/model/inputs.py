@@ -12,6 +12,7 @@ from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
 from rbt_ros.model.hinge_targets import Targets
+from rbt_ros.model.modes import Change
 from rbt_ros.model.robot import Robot
 
 Vector = tuple[float, float, float]
@@ -42,6 +43,13 @@ class PlannedInput(NamedTuple):
     signal: Signal | None = None  # of the time since from_ns
     from_ns: int = 0
     to_ns: int | None = None
+
+
+class PlannedChange(NamedTuple):
+    """A change of modes in a scenario; its time is rounded to whole ticks."""
+
+    change: Change
+    at_ns: int
 
 
 class WrenchCommand(NamedTuple):
@@ -78,6 +86,8 @@ class Timeline:
         """refusal: why no input may act at all, if so."""
         self._robot, self._h_ns, self._refusal = robot, h_ns, refusal
         self._planned: list[_Timed] = []
+        self._changes: list[tuple[int, Change]] = []  # of modes, by the tick at which they happen
+        self._happened = 0  # how many of them have
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self.targets = Targets(robot)  # of the hinges
         self.current = Input(self.targets.efforts, np.zeros((0, t.LOAD_COLUMNS)))
@@ -94,6 +104,34 @@ class Timeline:
         value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
         self._planned.append(_Timed(value, first, end, planned.signal))
         self.current_end = 0
+
+    def plan_change(self, change: Change, tick: int) -> None:
+        """Let the modes change before that step."""
+        self._changes.append((tick, change))
+        self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry[0])
+        self.current_end = 0
+
+    @property
+    def plans_changes(self) -> bool:
+        """Whether the modes are to change at some time."""
+        return bool(self._changes)
+
+    def next_change(self, tick: int) -> Change | None:
+        """The next change of modes that is due and has not happened; it counts as happened from now on."""
+        if not self.change_is_due(tick):
+            return None
+        self._happened += 1
+        return self._changes[self._happened - 1][1]
+
+    def change_is_due(self, tick: int) -> bool:
+        """Whether a change of modes should have happened by this tick, and has not."""
+        return self._happened < len(self._changes) and self._changes[self._happened][0] <= tick
+
+    def rewind(self) -> None:
+        """Back to the start: what is planned is still to come."""
+        self._happened = 0
+        self._changes.sort(key=lambda entry: entry[0])
+        self.drop_commands()
 
     def command(self, command: Command, tick: int, q: np.ndarray, v: np.ndarray) -> Latched:
         """Take a command in place of the last one on that body or those joints; MessageError when it is refused.
@@ -151,13 +189,19 @@ class Timeline:
     def memory(self) -> dict[str, Any]:
         """What was commanded and set from outside, as lists and numbers."""
         commanded = {body: [list(item.value), item.first, item.end] for body, item in self._commanded.items()}
-        return {"planned": len(self._planned), "commanded": commanded, "hinges": self.targets.memory()}
+        return {
+            "planned": len(self._planned),
+            "happened": self._happened,
+            "commanded": commanded,
+            "hinges": self.targets.memory(),
+        }
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Become what `memory` told."""
         if memory["planned"] != len(self._planned):
             raise ScenarioError(f"the checkpoint was made with {memory['planned']} planned inputs, not these.")
         self._commanded = {body: _Timed(tuple(row), *ticks) for body, (row, *ticks) in memory["commanded"].items()}
+        self._happened = memory["happened"]
         self.targets.recall(memory["hinges"])
         self.current_end = 0
 
@@ -181,6 +225,7 @@ class Timeline:
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
+        edges += [at for at, _ in self._changes[self._happened :]]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 

@@ -8,21 +8,23 @@ from typing import Any
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.change_yaml import WORDS as CHANGES
+from rbt_ros.model.change_yaml import planned_change
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
-from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
+from rbt_ros.model.inputs import Effort, PlannedChange, PlannedInput, Wrench
+from rbt_ros.model.integrators import ADAPTIVE, ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
-from rbt_ros.model.torque_free import ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", "dop853_adaptive", *ONE_BODY)
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *ONE_BODY)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
@@ -50,13 +52,13 @@ class Scenario:
     attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
-    rtol: float = 1e-10  # of dop853_adaptive
+    rtol: float = 1e-10  # of ADAPTIVE
     atol: float = 1e-12
     work_of_inputs: bool = False  # integrated beside the state
     stabilise: Stabilise = Stabilise()
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
-    inputs: tuple[PlannedInput, ...] = ()
+    inputs: tuple[PlannedInput | PlannedChange, ...] = ()
     duration_ns: int | None = None  # None: until told to stop
     seed: int = 0
     outputs: dict[str, float] = field(default_factory=lambda: dict(OUTPUT_RATES))  # [Hz]
@@ -318,10 +320,15 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
     return {"quaternion": euler(spec["euler"])} if "euler" in spec else {}
 
 
-def _input(item: Item, robot: Robot) -> PlannedInput:
+def _input(item: Item, robot: Robot) -> PlannedInput | PlannedChange:
+    if isinstance(item.value, dict) and any(word in item for word in CHANGES):
+        return planned_change(item, robot)
     item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
-        raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
+        raise item.error(
+            "an input names what it acts on: either wrench: BODY or hinge: HINGE; or says what "
+            f"changes: {', '.join(CHANGES)}."
+        )
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
     from_ns = item["from"].nanoseconds() if "from" in item else 0
     to_ns = item["to"].nanoseconds() if "to" in item else None

@@ -4,12 +4,14 @@ import hashlib
 import sys
 
 import numpy as np
-from trees import ALL_KINDS, no_input, random_constraints, random_state, random_tree
+from trees import ALL_KINDS, constraints_of, no_input, random_constraints, random_state, random_tree
 
+from rbt_ros.core.adaptive import solve_at
 from rbt_ros.core.constrained import Constrained, constrained_derivative, put_back
 from rbt_ros.core.constraints import COUPLING, LAW, PHI, SIGNAL, TARGET, bonds
 from rbt_ros.core.graph import matrices
-from rbt_ros.core.integrate import DOP853, RK4, SEMI_IMPLICIT, advance
+from rbt_ros.core.impact import keep_momenta
+from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
 from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
 from rbt_ros.core.types import CUBIC, JointKind
@@ -18,11 +20,11 @@ from rbt_ros.core.zxz import run
 
 
 def digest(formulation):
-    """formulation: "articulated", "wittenburg" or "constrained"."""
+    """formulation: "articulated", "wittenburg", "constrained", or "adaptive": articulated bodies, errors controlled."""
     if formulation == "constrained":
         return constrained_digest()
     total = hashlib.sha256()
-    for seed in range(2 if formulation == "articulated" else 1):
+    for seed in range(1 if formulation == "wittenburg" else 2):
         rng = np.random.default_rng(seed)
         model = random_tree(rng, 7, ALL_KINDS, gravity=(0.5, 0, -9.81))
         laws = [
@@ -39,6 +41,11 @@ def digest(formulation):
                 assert advance(model, y, input, 0, 1_000_000, 2, method, work).code == 0
                 observe(model, y, work, pose, twist, summary)
                 total.update(y.tobytes() + pose.tobytes() + twist.tobytes() + summary.tobytes())
+        elif formulation == "adaptive":
+            for method, rtol in ((DOP853, 1e-12), (DORMAND_PRINCE, 1e-8)):
+                found = solve_at(model, y, input, [7_000_000, 50_000_000], method=method, rtol=rtol, atol=1e-12)
+                assert found.code == 0 and found.steps > 3
+                total.update(found.y.tobytes())
         else:
             x, angles = matrices(model), rng.uniform(-2, 2, 2 * model.freedom.shape[0])
             y, work = y[:-2], workspace(model)
@@ -49,22 +56,25 @@ def digest(formulation):
 
 
 def constrained_digest():
-    """Of a floating tree that is closed to itself and to the world, with a prescribed hinge."""
-    rng = np.random.default_rng(4)
+    """Of a floating tree that is closed to itself and to the world, with a prescribed hinge; and of an impact on it."""
+    rng = np.random.default_rng(8)
     model = random_tree(rng, 6, [JointKind.REVOLUTE, JointKind.SPHERICAL, JointKind.FREE], gravity=(0.5, 0, -9.81))
     y, work = np.concatenate(random_state(rng, model)), workspace(model)
-    rows = random_constraints(rng, model, 4)
-    rows.row[:, SIGNAL] = rows.row[:, LAW] == COUPLING
-    assert rows.row[:, SIGNAL].any()
-    signal, data = signal_arrays([(sines(0.1, [(1.0, 30.0, 0.2)]), -1, 0, FOR_EVER, 0)])
-    rows = rows._replace(signal=signal, data=data)
-    input, bond = no_input(model), bonds(model, rows)
+    rows, input = random_constraints(rng, model, 4), no_input(model)
+    row, laws, bond = rows.row.copy(), [sines(0.1, [(1.0, 30.0, 0.2)])], bonds(model, rows)
+    row[:, SIGNAL] = row[:, LAW] == COUPLING
+    assert row[:, SIGNAL].any() and not row[:, SIGNAL].all()
     constrained_derivative(model, y, input, 0, 0.0, rows, work, bond, np.zeros_like(y))
-    rows.row[:, TARGET] += bond.column[PHI]  # so that all hold here
+    row[:, TARGET] += bond.column[PHI] - 0.1 * row[:, SIGNAL]
+    rows = constraints_of(row, rows.term, laws)
     assert put_back(model, y, input, 0, rows, work, bond) < 1e-12
     for method in (SEMI_IMPLICIT, RK4, DOP853):
         assert Constrained(rows).stepper(model, y, input, 1_000_000, method, work)(0, 2)[0] == 0
-    return hashlib.sha256(y.tobytes() + bond.column.tobytes()).hexdigest()
+    n, nv = len(model.tree), len(model.freedom)
+    pose, twist, before, M, L = np.zeros((n, 7)), np.zeros((n, 6)), rng.uniform(-1, 1, (n, 6)), *np.zeros((2, nv, nv))
+    u, p, change = y[-nv:].copy(), np.zeros(nv), np.zeros(nv)
+    keep_momenta(model, y[:-nv], before, work, pose, twist, np.zeros((6, nv)), M, L, p, change, u)
+    return hashlib.sha256(y.tobytes() + bond.column.tobytes() + u.tobytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ import pytest
 from trees import EPS, body_row, chain, model_of, no_input
 
 from rbt_ros.core import types as t
-from rbt_ros.core.adaptive import Event, solve
-from rbt_ros.core.integrate import DOP853, advance
+from rbt_ros.core.adaptive import fifth_root, solve, solve_at
+from rbt_ros.core.events import Event
+from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, advance
 from rbt_ros.core.invariants import KINETIC, POTENTIAL, SUMMARY_COLUMNS, observe
 from rbt_ros.core.kinematics import com_state, kinematics
 from rbt_ros.core.signals import FOR_EVER, polynomial, signal_arrays, table
@@ -78,11 +79,12 @@ def oscillator():
     return model._replace(freedom=freedom)
 
 
+@pytest.mark.parametrize("method", [DOP853, DORMAND_PRINCE])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])
-def test_error_follows_the_tolerance_between_the_steps_too(rtol):
+def test_error_follows_the_tolerance_between_the_steps_too(rtol, method):
     """x = cos 2t over ten periods: the global error is some times the local tolerance, everywhere."""
     model = oscillator()
-    solution = solve(model, np.array([1.0, 0.0]), no_input(model), 31_000_000_000, rtol=rtol, atol=rtol)
+    solution = solve(model, np.array([1.0, 0.0]), no_input(model), 31_000_000_000, method=method, rtol=rtol, atol=rtol)
     times = np.linspace(0, 31, 1001)
     x = np.array([solution(s) for s in times])
     assert np.abs(x[:, 0] - np.cos(2 * times)).max() < 100 * rtol
@@ -101,6 +103,54 @@ def test_events_are_found_to_the_accuracy_of_the_solution():
     # x = cos 2t - 0.05 sin 2t: at rest where tan 2t = -0.05, rising after half a period
     assert solution.t[-1] == pytest.approx((np.pi - np.arctan(0.05)) / 2, abs=1e-10)
     assert solution.hits[-1].event == 1 and len(solution.hits) == 2
+
+
+@pytest.mark.parametrize("method", [DOP853, DORMAND_PRINCE])
+def test_states_at_given_times_are_those_of_the_dense_output(method):
+    """`solve_at` takes the steps of `solve`, to the bit, wherever the states are asked for, also across a jump."""
+    model = oscillator()
+    rows, data = signal_arrays([(polynomial([2.0]), 0, 1_000_000_000, FOR_EVER, 0)])
+    input, y = no_input(model)._replace(signal=rows, data=data), np.array([1.0, 0.0])
+    times = np.array([0, 1, 300_000_000, 999_999_999, 1_000_000_000, 1_000_000_001, 1_000_000_001, 5_000_000_000])
+    whole = solve(model, y, input, 5_000_000_000, method=method, rtol=1e-7)
+    found = solve_at(model, y, input, times, method=method, rtol=1e-7)
+    assert found.code == t.OK and found.reached == 5.0 and (found.t_ns == times).all()
+    assert (found.steps, found.evaluations) == (len(whole.steps), whole.evaluations)
+    assert found.y == pytest.approx(np.array([whole(s) for s in times / 1e9]), abs=10 * EPS)
+    assert (found.y[-1] == whole.y[-1]).all() and (found.y_end == found.y[-1]).all() and y[0] == 1.0
+
+
+def test_dormand_prince_has_order_five_and_an_interpolant_of_order_four():
+    """One step h of x = cos 2t, h forced by h_max and a wide tolerance: local errors fall as h⁶ at its end and h⁵ at
+    0.4 h, where the next term of the interpolant does not vanish."""
+    model, ends, between = oscillator(), [], []
+    for h_ns in (400_000_000, 200_000_000, 100_000_000):
+        solution = solve(model, np.array([1.0, 0.0]), no_input(model), h_ns, method=DORMAND_PRINCE, rtol=0.9, atol=0.9)
+        step = solve_at(
+            model, solution.y[0], no_input(model), [h_ns * 2 // 5, h_ns], method=DORMAND_PRINCE, rtol=0.9, atol=0.9,
+            h_first=h_ns / 1e9,
+        )  # fmt: skip
+        assert step.steps == 1
+        s = step.t_ns / 1e9
+        errors = np.abs(step.y - np.stack([np.cos(2 * s), -2 * np.sin(2 * s)], axis=1)).max(axis=1)
+        between.append(errors[0])
+        ends.append(errors[1])
+    assert -np.diff(np.log2(ends)) == pytest.approx([6, 6], abs=0.3)
+    assert -np.diff(np.log2(between)) == pytest.approx([5, 5], abs=0.3)
+
+
+def test_the_longest_step_and_too_many_steps():
+    model, y = oscillator(), np.array([1.0, 0.0])
+    found = solve_at(model, y, no_input(model), [1_000_000_000], rtol=0.1, h_max=0.01, h_first=0.01)
+    assert found.steps == 100 and found.rejected == 0
+    found = solve_at(model, y, no_input(model), [500_000_000, 1_000_000_000], h_max=0.01, h_first=0.01, max_steps=70)
+    assert found.code == t.TOO_MANY_STEPS and found.t_ns.tolist() == [500_000_000]
+    assert found.reached == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("x", [1e-300, 3e-9, 0.03125, 0.9, 1.0, 31.9, 32.0, 7.3e5, 1e300])
+def test_fifth_root(x):
+    assert fifth_root(x) ** 5 == pytest.approx(x, rel=10 * EPS)
 
 
 def test_a_jump_of_the_input_ends_a_step():

@@ -8,8 +8,9 @@ import pytest
 from trees import EPS, body_row, frozen, model_of, no_input
 
 from rbt_ros.core import types as t
-from rbt_ros.core.adaptive import Event, solve
+from rbt_ros.core.adaptive import solve
 from rbt_ros.core.dynamics import derivative
+from rbt_ros.core.events import Event
 from rbt_ros.core.integrate import DOP853, RK4, advance
 from rbt_ros.core.invariants import ANGULAR, KINETIC, POTENTIAL, SUMMARY_COLUMNS, observe
 from rbt_ros.core.types import JointKind

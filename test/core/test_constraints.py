@@ -2,16 +2,26 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
-from trees import EPS, body_row, closure_row, model_of, no_input, random_constraints, random_state, random_tree
+from trees import (
+    EPS,
+    body_row,
+    closure_row,
+    constraints_of,
+    model_of,
+    no_input,
+    random_constraints,
+    random_state,
+    random_tree,
+)
 
 from rbt_ros.core import constraints as c
 from rbt_ros.core import integrate
 from rbt_ros.core import types as t
 from rbt_ros.core.constrained import Constrained, constrained_derivative, put_back
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.invariants import angular_momentum, linear_momentum
+from rbt_ros.core.invariants import angular_momentum, kinetic_energy, linear_momentum
 from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.lagrange import lagrange
@@ -19,7 +29,7 @@ from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
 from rbt_ros.core.mass_matrix import mass_matrix
 from rbt_ros.core.prescribed import signal_motion
 from rbt_ros.core.response import respond
-from rbt_ros.core.signals import CUBIC, FOR_EVER, polynomial, signal_arrays, sines, table
+from rbt_ros.core.signals import CUBIC, polynomial, sines, table
 from rbt_ros.core.types import JointKind
 from rbt_ros.core.work import model_size, workspace
 
@@ -81,32 +91,27 @@ def test_rates_of_the_conditions_are_their_derivatives(seed, n):
     assert np.abs(slope[:2] - at[1:]).max() <= 10 * h * h * scale**1.5
 
 
-@settings(relaxed, max_examples=200)
+@settings(relaxed, max_examples=300)
 @given(SEEDS, st.integers(2, 8), st.integers(1, 4))
 def test_multipliers_agree_with_the_full_system(seed, n, m):
-    """v̇ and G v̇ = -Ġ v by O(n) responses against [M -Gᵀ; G 0] in full; rows that hold at this state, any rates.
+    """v̇ by O(n) responses against [M -Gᵀ; G 0] in full, whether φ and φ̇ are zero or not.
 
-    Both divide by cond(M) and by that of G M⁻¹ Gᵀ: k eps times both; k <= 1000, 40 measured.
+    Both divide by M and by G M⁻¹ Gᵀ: k eps times both conditions times the largest term; a search for the largest k
+    finds 75.
     """
     rng, model, q, v = moving_tree(seed, n)
     rows = random_constraints(rng, model, m)
     work, bond, ydot = workspace(model), c.bonds(model, rows), np.zeros(len(q) + len(v))
     rank = constrained_derivative(model, np.concatenate([q, v]), no_input(model), 0, 0.0, rows, work, bond, ydot)
-    hold_here(rows, bond)
-    rank = constrained_derivative(model, np.concatenate([q, v]), no_input(model), 0, 0.0, rows, work, bond, ydot)
     if rank < m:
-        return  # no freedom left, or conditions that contradict each other at a random place
+        return  # at a random place, conditions that follow from others contradict them
     vdot, multipliers = lagrange(model, q, v, np.zeros(len(v)), rows)
     size = 1 / np.sqrt(np.diag(bond.A))
     cond = np.linalg.cond(matrix(model, q)) * np.linalg.cond(bond.A * np.outer(size, size))
     scale = np.linalg.norm(vdot) + np.linalg.norm(np.abs(bond.W.T) @ np.abs(multipliers))
-    assert np.linalg.norm(ydot[len(q) :] - vdot) <= 1000 * EPS * cond * scale
-
-
-def hold_here(rows, bond):
-    """Move the targets so that all conditions hold where they were evaluated (a point condition is then not at zero
-    distance, which its row allows)."""
-    rows.row[:, c.TARGET] += bond.column[c.PHI]
+    k = np.linalg.norm(ydot[len(q) :] - vdot) / (EPS * cond * scale)
+    target(k, label="k")
+    assert k <= 500
 
 
 def test_semidefinite_factors_find_the_rank():
@@ -131,8 +136,7 @@ def test_motions_of_signals_are_their_derivatives():
         polynomial([1, -2, 0.5, 0.3]),
         table(knots, [0, 1, -1, 2], CUBIC),
     )
-    signal, data = signal_arrays([(law, -1, 0, FOR_EVER, 0) for law in laws])
-    rows, h = c.Constraints(np.zeros((0, c.ROW_COLUMNS)), np.zeros((0, 3)), signal, data), 1e-4
+    rows, h = constraints_of(np.zeros((0, c.ROW_COLUMNS)), laws=laws), 1e-4
     for k in range(3):
         for x in (-0.5, 0.1, 0.9, 1.9, 2.5):
             before, now, after = (np.array(signal_motion(rows, k, 0, x + d)) for d in (-h, 0.0, h))
@@ -167,9 +171,7 @@ def ring(seed=0):
     """A floating ring, closed: model, rows, y on the constraint."""
     model, y = double_pendulum_with_free_base(np.random.default_rng(seed))
     points = ((1.2, 0, 0), (0.8, 0.1, 0))
-    rows = c.Constraints(
-        np.array([closure_row(model, c.POINT, 1, 3, points, (axis, axis)) for axis in np.eye(3)]), np.zeros((0, 3))
-    )
+    rows = constraints_of([closure_row(model, c.POINT, 1, 3, points, (axis, axis)) for axis in np.eye(3)])
     work, bond = workspace(model), c.bonds(model, rows)
     for _ in range(20):  # Newton from a random start
         left = put_back(model, y, no_input(model), 0, rows, work, bond)
@@ -232,7 +234,7 @@ def test_redundant_rows_change_nothing():
     turn = [closure_row(model, c.DOT, 1, 2, points, (axis, (0, 1, 0))) for axis in np.eye(3)[[0, 2]]]
     ends = []
     for rows, rank in ((ball, 2), (ball + turn, 2)):
-        rows = c.Constraints(np.array(rows), np.zeros((0, 3)))
+        rows = constraints_of(rows)
         y, work, bond = np.array([-1.2, 0.65, -1.6, 0, 0, 0]), workspace(model), c.bonds(model, rows)
         put_back(model, y, no_input(model), 0, rows, work, bond)
         assert constrained_derivative(model, y, no_input(model), 0, 0.0, rows, work, bond, np.zeros(6)) == rank
@@ -245,13 +247,40 @@ def test_a_mechanism_that_cannot_go_on_stops_at_its_last_good_state():
     """A crank driven to where its coupler cannot reach: UNMET, at the coupler, y as it was."""
     model = model_of([(-1, 1), (0, 1)], [rod(1, (0, 0, 0)), rod(1, (1, 0, 0))])
     far = closure_row(model, c.DISTANCE, -1, 1, ((3, 0, 0), (1, 0, 0)), target=1.5)
-    rows = c.Constraints(np.array([far]), np.zeros((0, 3)))
+    rows = constraints_of([far])
     y, work = np.array([0.2, 0.1, 0.0, 0.0]), workspace(model)
     for _ in range(5):
         put_back(model, y, no_input(model), 0, rows, work, c.bonds(model, rows))
     prescribed = np.zeros(c.ROW_COLUMNS)
     prescribed[[c.LAW, c.COUNT, c.SIGNAL]] = c.COUPLING, 1, 1
-    signal, data = signal_arrays([(polynomial([y[0], 1.0]), -1, 0, FOR_EVER, 0)])
-    rows = c.Constraints(np.array([far, prescribed]), np.array([[0.0, 0.0, 1.0]]), signal, data)
+    rows = constraints_of([far, prescribed], [(0, 0, 1.0)], [polynomial([y[0], 1.0])])
     code, tick, body = Constrained(rows).stepper(model, y, no_input(model), 1_000_000, integrate.RK4, work)(0, 3000)
     assert code == t.UNMET and 0 < tick < 3000 and body in (0, 1) and np.isfinite(y).all()
+
+
+def driven_ring():
+    """The floating ring, a hinge of it prescribed; y has work and dissipation as its last elements."""
+    model, rows, y = ring()
+    q, j = model.tree[2, [t.Q, t.V]].tolist()
+    prescribed = np.zeros(c.ROW_COLUMNS)
+    prescribed[[c.LAW, c.COUNT, c.SIGNAL]] = c.COUPLING, 1, 1
+    rows = constraints_of([*rows.row, prescribed], [(q, j, 1.0)], [sines(y[q], [(0.5, 3.0, 0.0)])])
+    y = np.append(y, (0.0, 0.0))
+    put_back(model, y, no_input(model), 0, rows, workspace(model, 2), c.bonds(model, rows))
+    return model, rows, y
+
+
+def energy(model, y):
+    (nq, nv), n = model_size(model), len(model.tree)
+    pose, twist = np.zeros((n, 7)), np.zeros((n, 6))
+    kinematics(model, y[:nq], y[nq : nq + nv], workspace(model), pose, twist)
+    return kinetic_energy(model, pose, twist)
+
+
+def test_work_of_prescribed_motion_closes_the_balance():
+    """Kinetic energy less the work of the prescribed hinge stays, DOP853 1 s in steps of 10 ms: within 1e-11."""
+    model, rows, y = driven_ring()
+    before = energy(model, y)
+    Constrained(rows).stepper(model, y, no_input(model), 10_000_000, integrate.DOP853, workspace(model, 2))(0, 100)
+    assert abs(y[-2]) > 0.1 and y[-1] == 0.0
+    assert energy(model, y) - y[-2] == pytest.approx(before, abs=1e-11)

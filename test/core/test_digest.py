@@ -17,7 +17,7 @@ PLAIN, GENERIC = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}
 @pytest.mark.parametrize(
     ("formulation", "setting"),
     [
-        *((formulation, setting) for formulation in ("articulated", "wittenburg") for setting in (PLAIN, GENERIC)),
+        *((form, setting) for form in ("articulated", "adaptive", "wittenburg") for setting in (PLAIN, GENERIC)),
         ("constrained", PLAIN),  # compiling it once more for any CPU takes 18 s, for operations of the same kinds
     ],
     ids=str,

@@ -8,7 +8,16 @@ from transforms3d.euler import euler2quat
 from transforms3d.quaternions import quat2mat
 
 from rbt_ros.errors import ModelError
-from rbt_ros.model.attitude import as_quaternion, from_roll_pitch_yaw, roll_pitch_yaw, unit_quaternion
+from rbt_ros.model.attitude import (
+    SEQUENCES,
+    as_quaternion,
+    euler_angles,
+    from_euler,
+    from_roll_pitch_yaw,
+    matrices,
+    roll_pitch_yaw,
+    unit_quaternion,
+)
 
 EPS = np.finfo(float).eps
 
@@ -63,3 +72,25 @@ def test_roll_pitch_yaw_gives_back_the_attitude(pole, near):
         q = euler2quat(roll, pole * (np.pi / 2 - near), yaw, axes="sxyz")
         again = from_roll_pitch_yaw(roll_pitch_yaw(q), "test")
         assert min(np.abs(again - q).max(), np.abs(again + q).max()) < 8 * EPS
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_euler_angles_give_back_the_attitude(sequence):
+    """Of all 12 sequences, in gimbal lock too; in their ranges. Bound: a few roundings of angles up to π."""
+    rng = np.random.default_rng(3)
+    angles = rng.uniform(-np.pi, np.pi, (40, 3))
+    angles[:4, 1] = 0.0, np.pi / 2, -np.pi / 2, np.pi
+    q = np.array([from_euler(sequence, row, "test") for row in angles])
+    found = euler_angles(q, sequence)
+    again = np.array([from_euler(sequence, row, "test") for row in found])
+    assert np.abs(np.abs((q * again).sum(axis=1)) - 1.0).max() <= 4 * EPS
+    assert np.abs(q - again * np.sign((q * again).sum(axis=1))[:, None]).max() <= 6 * EPS
+    low, high = (0.0, np.pi) if sequence[0] == sequence[2] else (-np.pi / 2, np.pi / 2)
+    assert np.all((found[:, 1] >= low - EPS) & (found[:, 1] <= high + EPS))
+    assert np.abs(found[:, [0, 2]]).max() <= np.pi
+
+
+def test_matrices_of_many_quaternions():
+    q = np.random.default_rng(4).normal(size=(2, 5, 4))
+    expected = [[quat2mat(row) for row in rows] for rows in q]
+    assert matrices(q) == pytest.approx(np.array(expected), abs=8 * EPS)

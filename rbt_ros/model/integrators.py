@@ -1,15 +1,16 @@
-"""Which robots the special integrators move, and what they refuse: torque-free ones all but a lone body."""
+"""What each integrator is for: which robots it moves, what it refuses."""
 
 from rbt_ros.core.types import DAMPING, SINK, JointKind
 from rbt_ros.model.robot import Robot
 
+ADAPTIVE = ("dop853_adaptive", "dormand_prince")  # under error control
 TORQUE_FREE = ("exact", "splitting")
 ONE_BODY = (*TORQUE_FREE, "lie_euler")
 
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
-    if robot.constraints and integrator in (*TORQUE_FREE, "dop853_adaptive"):
+    if robot.constraints and integrator in (*ONE_BODY, *ADAPTIVE):
         return (
             f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
             "on them; use semi_implicit, rk4 or dop853."

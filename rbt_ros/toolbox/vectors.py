@@ -1,0 +1,157 @@
+"""Vectors as people give them - constant, function of time, function of time and state, series - behind one call."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.core.signals import cubic_pieces
+from rbt_ros.errors import ScenarioError
+from rbt_ros.model.signals import BETWEEN
+from rbt_ros.toolbox.state import LabState
+
+
+class Constant(NamedTuple):
+    """The same at any time."""
+
+    vector: np.ndarray  # (3,)
+
+    def at(self, t: float, state: LabState | None) -> np.ndarray:
+        """The vector."""
+        return self.vector
+
+
+class OfTime(NamedTuple):
+    """A function of t [s]."""
+
+    function: Callable[[float], Any]
+    where: str
+
+    def at(self, t: float, state: LabState | None) -> np.ndarray:
+        """Its value, checked."""
+        return checked(self.function(t), self.where, t)
+
+    def at_all(self, times: list[float]) -> np.ndarray:
+        """Its values (n, 3) at times (n,), checked together."""
+        values = [self.function(t) for t in times]
+        try:
+            rows = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            rows = np.zeros(0)
+        if rows.shape == (len(times), 3) and np.isfinite(rows).all():
+            return rows
+        return np.array([checked(value, self.where, t) for value, t in zip(values, times, strict=True)])
+
+
+class OfState(NamedTuple):
+    """A function of t [s] and the state."""
+
+    function: Callable[[float, LabState], Any]
+    per: str  # "step": held over each step; "stage": evaluated at every stage
+    where: str
+
+    def at(self, t: float, state: LabState | None) -> np.ndarray:
+        """Its value, checked."""
+        assert state is not None
+        return checked(self.function(t, state), self.where, t)
+
+
+class Series:
+    """Samples at rising times [s]; between them "linear", "hold" or "cubic"; zero outside of its time."""
+
+    def __init__(self, times: Any, values: Any, between: str, where: str):
+        self.times, self.values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+        self.between = between
+        n = len(self.times) if self.times.ndim == 1 else -1
+        if self.values.shape != (n, 3) or n < 2:
+            raise ScenarioError(
+                f"{where}: a series is (times (N,), values (N, 3)) or one (N, 4) array t x y z, N from 2 on; here "
+                f"times have the shape {self.times.shape}, values {self.values.shape}."
+            )
+        if between not in BETWEEN:
+            raise ScenarioError(f"{where}: between='{between}' is not one of {', '.join(BETWEEN)}.")
+        bad = np.flatnonzero(~(np.isfinite(self.times) & np.isfinite(self.values).all(axis=1)))
+        if bad.size:
+            raise ScenarioError(f"{where}: sample {bad[0]} at t = {self.times[bad[0]]:g} s is not finite.")
+        falls = np.flatnonzero(np.diff(self.times) <= 0)
+        if falls.size:
+            before, after = self.times[falls[0] : falls[0] + 2]
+            raise ScenarioError(f"{where}: the times must rise, and {after:g} s follows {before:g} s.")
+        self._pieces = [cubic_pieces(self.times, v) for v in self.values.T] if between == "cubic" else []
+
+    def at(self, t: Any, state: LabState | None = None) -> np.ndarray:
+        """The value at t (...) [s]: (..., 3)."""
+        t = np.asarray(t, dtype=float)
+        inside = (self.times[0] <= t) & (t <= self.times[-1])
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 1)
+        if self.between == "hold":
+            value = self.values[k]
+        elif self.between == "linear":
+            value = np.stack([np.interp(t, self.times, v) for v in self.values.T], axis=-1)
+        else:
+            k = np.minimum(k, len(self.times) - 2)
+            x = t - self.times[k]
+            c = [pieces[k] for pieces in self._pieces]
+            value = np.stack([a[..., 0] + x * (a[..., 1] + x * (a[..., 2] + x * a[..., 3])) for a in c], axis=-1)
+        return np.where(inside[..., None], value, 0.0)
+
+
+Source = Constant | OfTime | OfState | Series
+
+
+def source(value: Any, where: str, per: str | None = None, between: str = "linear") -> Source:
+    """What `value` means; `where` stands in errors."""
+    if per is not None and not (callable(value) and arguments(value) == 2):
+        raise ScenarioError(f"{where}: per='{per}' is for functions of (t, state); leave it out.")
+    if callable(value):
+        if arguments(value) == 1:
+            return OfTime(value, where)
+        if arguments(value) != 2:
+            raise ScenarioError(f"{where}: a function takes (t) or (t, state), not {arguments(value)} arguments.")
+        if per not in ("step", "stage"):
+            raise ScenarioError(
+                f'{where}: a function of (t, state) needs per="step" (called once a step, held over it: fast) or '
+                f'per="stage" (called at every stage of the solver: exact, slow), not {per!r}.'
+            )
+        return OfState(value, per, where)
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 4:
+        return Series(value[:, 0], value[:, 1:], between, where)
+    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) > 0:
+        return Series(value[0], value[1], between, where)
+    return Constant(checked(value, where))
+
+
+def arguments(function: Callable[..., Any]) -> int:
+    """How many arguments a function needs; 1 where it does not tell (a ufunc)."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return 1
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is inspect.Parameter.empty for p in parameters)
+
+
+def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:
+    """Three finite numbers; t [s]: when a function returned them."""
+    what = f"{where}:" if t is None else f"{where}: the function at t = {t:.9g} s returned"
+    try:
+        vector = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ScenarioError(f"{what} {value!r}; three numbers x y z are needed.") from None
+    if vector.shape != (3,):
+        numbers = "one number" if vector.shape == () else f"an array of shape {vector.shape}"
+        raise ScenarioError(f"{what} {numbers}; three numbers x y z are needed.")
+    if not np.isfinite(vector).all():
+        raise ScenarioError(f"{what} {vector.tolist()}, which is not finite.")
+    return vector
+
+
+def sampled(of: Constant | OfTime | Series, times: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(N, 3) values at times (N,) [s]; of what does not depend on the state."""
+    if isinstance(of, Constant):
+        return np.broadcast_to(of.vector, (len(times), 3))
+    if isinstance(of, Series):
+        return of.at(np.asarray(times))
+    different, back = np.unique(np.asarray(times, dtype=float), return_inverse=True)
+    return of.at_all(different.tolist())[back]
