@@ -25,6 +25,7 @@ def booked(log, end_ns):
 @pytest.mark.parametrize("seconds", [20, pytest.param(600, marks=[pytest.mark.soak, pytest.mark.timeout(900)])])
 def test_momentum_changes_by_what_is_booked(ros, seconds):
     """Wrenches that come and go: both momenta, of the published q and omega, to 1e-10 of the largest impulse."""
+    ros.limit = max(ros.limit, seconds)
     child = ros.start("cubesat", stabilise="projection", realtime_factor=20.0, wrench_at="com", outputs__odom=100.0)
     peer = ros.peer()
     odom = peer.listen(Odometry, "odom")
