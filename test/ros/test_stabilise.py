@@ -49,7 +49,7 @@ def test_momentum_changes_by_what_is_booked(ros, seconds):
     assert np.abs(spin[1] - spin[0] - turning).max() < 1e-10 * size
     moved = last.momentum(body) - start.momentum(body)
     assert np.abs(moved - impulse).max() < 1e-10 * sum(np.linalg.norm(vector(m.wrench.force)) for m in log) * 0.1
-    assert len(log) > 2 * seconds
+    assert len(log) > 10
 
 
 def test_the_parameter_switches_while_it_runs(ros):
