@@ -20,6 +20,7 @@ from rbt_ros.core.work import workspace
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops
 from rbt_ros.model.constraints import drives, holds_the_world
+from rbt_ros.model.contacts import Contacts, Forces
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.inputs import Effort, Latched, PlannedInput, Timeline, Wrench, WrenchCommand
 from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, no_inputs, obstacle
@@ -28,6 +29,7 @@ from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.model.unilateral import ContactEvent, ropes_hold_the_world
 from rbt_ros.results import Conservation, Energy, Result, Sample, Work, turn_all
 
 METHODS = {
@@ -55,6 +57,8 @@ FAILURES = {
     "leave work_of_inputs out.",
     t.UNMET: "the constraints at hinge '{}' cannot be met any more; the last good state is kept. Does the mechanism "
     "lock or come apart there, or is the step too long?",
+    t.CROWDED: "more than a thousand impacts within the step at hinge '{}'; the last good state is kept. Try a shorter "
+    "step, or less restitution.",
 }
 
 
@@ -112,6 +116,7 @@ class Simulation:
         self._y = neutral(robot)  # [q, v (, account of what has acted)]
         self._open_account(2 if work_of_inputs and integrator not in TORQUE_FREE else 0)  # without torque no work
         self._loops = Loops(robot, self._model, self._work) if robot.constraints else None
+        self._contacts = Contacts(robot, self._model, self._work) if robot.ropes or robot.stops else None
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model, work_of_inputs)
         self.set_stabilise(stabilise)
@@ -215,7 +220,9 @@ class Simulation:
             self._start = self._motion.copy()
         if self._stabiliser:
             self._stabiliser.start(self._model, self._y, self._work)
-        if self._loops:
+        if self._contacts:
+            self._contacts.open = True
+        if self._loops or self._contacts:
             self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
         elif self._counts_work:
             self.sample()
@@ -226,6 +233,8 @@ class Simulation:
         self._motion[:] = self._start
         self.tick = 0
         self._inputs.drop_commands()
+        if self._contacts:
+            self._contacts.forget()
         self._placed()
 
     def set_stabilise(self, how: "str | Stabilise") -> None:
@@ -241,6 +250,8 @@ class Simulation:
         base, kept = None, None
         if self.integrator in ADAPTIVE:
             base = Controlled(*self._tolerances).stepper
+        elif self._contacts:
+            base = self._contacts.stepper
         elif self._loops:
             base = Constrained(self._loops.rows).stepper
         if mode or self.integrator == "lie_euler":
@@ -326,11 +337,25 @@ class Simulation:
                 self._start = self._motion.copy()
             if self._stabiliser:
                 self._stabiliser.start(self._model, self._y, self._work)
+        if self._contacts:
+            self._contacts.begin(self._y, self._inputs.current, self.t_ns)
 
     def _close(self) -> None:
         """What was set is made consistent before anyone looks at it."""
-        if self._loops and self._loops.open:
+        if (self._loops and self._loops.open) or (self._contacts and self._contacts.open):
             self._renew()
+
+    @property
+    def events(self) -> tuple[ContactEvent, ...]:
+        """Ropes that went taut or slack, joints that hit or left their stops, since t = 0."""
+        return self._contacts.events if self._contacts else ()
+
+    def _forces(self) -> Forces:
+        """What holds does now."""
+        now = self._motion, self._inputs.current, self.t_ns
+        if self._contacts:
+            return self._contacts.forces(*now, self._loops)
+        return Forces(self._loops.forces(*now) if self._loops else {}, {}, {})
 
     def _latch(self) -> None:
         self._inputs.renew(self.tick)
@@ -357,7 +382,9 @@ class Simulation:
             arm = turn_all(pose[:, :4], self.robot.origin_shift)
             pose[:, 4:] += arm
             twist[:, 3:] += np.cross(twist[:, :3], arm)
-        values = summary.tolist()
+        lost = self._contacts.lost if self._contacts else 0.0
+        summary[inv.DISSIPATED] += lost
+        values, forces = summary.tolist(), self._forces()
         return Sample(
             self.t_ns,
             self.tick,
@@ -373,8 +400,11 @@ class Simulation:
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
             self._kept.conservation(summary, self.t_ns),
-            self._loops.forces(self._motion, self._inputs.current, self.t_ns) if self._loops else {},
+            forces.constraints,
             Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
+            forces.ropes,
+            forces.stops,
+            lost,
         )
 
     def run(
@@ -403,7 +433,7 @@ class Simulation:
             alarmed = alarmed or self._alarm(samples[-1])
             if progress is not None:
                 progress((self.tick - start) / (end - start))
-        return Result(self.robot, samples)
+        return Result(self.robot, samples, [event for event in self.events if event.t >= samples[0].t])
 
     def _alarm(self, sample: Sample) -> bool:
         """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
@@ -446,7 +476,7 @@ class _Kept:
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        floats = floats and not holds_the_world(robot.constraints)
+        floats = floats and not holds_the_world(robot.constraints) and not ropes_hold_the_world(robot.ropes)
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         self._counts_work = counts_work

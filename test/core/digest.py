@@ -66,7 +66,7 @@ def constrained_digest():
     constrained_derivative(model, y, input, 0, 0.0, rows, work, bond, np.zeros_like(y))
     row[:, TARGET] += bond.column[PHI] - 0.1 * row[:, SIGNAL]
     rows = constraints_of(row, rows.term, laws)
-    assert put_back(model, y, input, 0, rows, work, bond) < 1e-12
+    assert put_back(model, y, input, 0, 0.0, rows, work, bond) < 1e-12
     for method in (SEMI_IMPLICIT, RK4, DOP853):
         assert Constrained(rows).stepper(model, y, input, 1_000_000, method, work)(0, 2)[0] == 0
     return hashlib.sha256(y.tobytes() + bond.column.tobytes()).hexdigest()
