@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trees import EPS
 
 import rbt_ros as rbt
-from rbt_ros.model.scenario import scenario_from_text
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "r6_rope.json").read_text())
 CASES = REFERENCE["cases"]

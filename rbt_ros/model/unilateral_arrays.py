@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from rbt_ros.core import constraints as c
+from rbt_ros.core.signals import signal_arrays
 from rbt_ros.core.unilateral import Unilateral
 from rbt_ros.errors import ModelError
 from rbt_ros.model.constraint_arrays import closure_rows, frozen
@@ -27,8 +28,8 @@ def with_ropes(robot: Robot, added: Sequence[Rope]) -> Robot:
 
 def unilateral(robot: Robot) -> Unilateral:
     """All conditions of the robot, the two-sided ones first, then ropes, then stops."""
-    none = c.Constraints(np.zeros((0, c.ROW_COLUMNS)), np.zeros((0, c.TERM_COLUMNS)))
-    given = robot.rows or none
+    no_signal = (frozen(array) for array in signal_arrays([]))
+    given = robot.rows or c.Constraints(table([], c.ROW_COLUMNS), table([], c.TERM_COLUMNS), *no_signal)
     first = len(given.row)
     rows, terms = list(given.row), list(given.term)
     catches: list[np.ndarray] = []
