@@ -156,7 +156,7 @@ class Contacts:
             r for r in range(first, len(self._unilateral.catch))
             if r in self.held or r == culprit or phi[r] >= -CLOSED * (1.0 + abs(self._all.row[r, c.TARGET]))
         ]  # fmt: skip
-        struck = self._impacts(y, near, t_ns, s)
+        struck = self._impacts(y, near, culprit)
         if struck is None:
             return UNMET
         rates = self._bond.column[c.PHI_DOT]
@@ -196,27 +196,31 @@ class Contacts:
         ydot = np.zeros_like(y)
         constrained_derivative(self._model, y, input, t_ns, s, self._all, self._work, self._bond, ydot)
 
-    def _impacts(self, y, near, t_ns, s):
-        """[(row, speed, impulse, energy lost)], y in place; None if no impulses are found."""
+    def _impacts(self, y, near, culprit):
+        """[(row, speed, impulse, energy lost)], y in place; None if no impulses are found.
+
+        An idle culprit that parts is one whose flight back is too short for its height to differ from zero: it rests.
+        """
         struck, rates = [], self._bond.column[c.PHI_DOT]
         hits = [r for r in near if rates[r] > (STILL if r in self.held else 0.0)]
+        resting = [r for r in near if r == culprit and r not in self.held and rates[r] <= 0.0]
         for _ in range(IMPACTS):
-            if not hits:
+            if not hits and not resting:
                 return struck
-            found = self._collide(y, near, hits)
+            found = self._collide(y, near, hits, resting)
             if found is None:
                 return None
             struck += found
-            hits = [r for r in near if rates[r] > STILL]
+            hits, resting = [r for r in near if rates[r] > STILL], []
         return None
 
-    def _collide(self, y, near, hits):
-        """One impact of all that are closed and do not part."""
+    def _collide(self, y, near, hits, resting):
+        """One impact of all that are closed and do not part; those of `resting` stay closed."""
         data, bond, first = self._unilateral, self._bond, self._unilateral.two_sided
         rates, v = bond.column[c.PHI_DOT], y[coordinates(self._model) :][: self._model.freedom.shape[0]]
         dead = [r for r in hits if data.catch[r] >= 0]
-        kept = [*range(first), *(len(data.catch) + data.catch[r] + k for r in dead for k in range(3))]
-        touching = [r for r in near if rates[r] >= -STILL and r not in dead]
+        kept = [*range(first), *resting, *(len(data.catch) + data.catch[r] + k for r in dead for k in range(3))]
+        touching = [r for r in near if rates[r] >= -STILL and r not in dead and r not in resting]
         rows = kept + touching
         b, before = rates[rows], rates.copy()
         for k, r in enumerate(rows):
@@ -236,4 +240,5 @@ class Contacts:
             three = len(data.catch) + data.catch[r] + np.arange(3)
             multipliers[r] = -np.sqrt((multipliers[three] ** 2).sum())
             taken[r] = taken[three].sum()
-        return [(r, before[r], -multipliers[r], taken[r]) for r in sorted(dead + touching) if multipliers[r] < 0.0]
+        struck = [(r, before[r], -multipliers[r], taken[r]) for r in sorted(dead + touching) if multipliers[r] < 0.0]
+        return struck + [(r, 0.0, 0.0, taken[r]) for r in resting]

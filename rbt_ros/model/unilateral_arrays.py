@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rbt_ros.core import constraints as c
+from rbt_ros.core import types as t
 from rbt_ros.core.signals import signal_arrays
 from rbt_ros.core.unilateral import Unilateral
 from rbt_ros.errors import ModelError
 from rbt_ros.model.constraint_arrays import closure_rows, frozen
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.unilateral import STOP, UPPER, Rope
+from rbt_ros.model.unilateral import STOP, UPPER, Rope, stops_of
 
 
 def with_ropes(robot: Robot, added: Sequence[Rope]) -> Robot:
@@ -24,6 +26,15 @@ def with_ropes(robot: Robot, added: Sequence[Rope]) -> Robot:
     for rope in added:  # whether its bodies are there, and may move against each other
         closure_rows(robot, rope.as_closure("distance"), f"rope '{rope.name}'")
     return replace(robot, ropes=ropes)
+
+
+def with_stops(robot: Robot, hinge: str, restitution: Any) -> Robot:
+    """`robot`, whose hinge stops at its limits too."""
+    i = robot.hinge_index(hinge)
+    first = int(robot.model.tree[i, t.V])
+    names = robot.hinges[i].joint_names
+    limits = robot.model.freedom[first : first + len(names), [t.LOWER, t.UPPER]]
+    return replace(robot, stops=(*robot.stops, *stops_of(names, limits, restitution, f"hinge '{hinge}'")))
 
 
 def unilateral(robot: Robot) -> Unilateral:
