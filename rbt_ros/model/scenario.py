@@ -31,7 +31,7 @@ KEYS = (
 MODES = ("realtime", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
-OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0}  # [Hz] defaults
+OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0, "ropes": 100.0}  # [Hz] defaults
 
 
 @dataclass(frozen=True, eq=False)
