@@ -1,7 +1,8 @@
 """Sample: everything there is to know at one instant. Result: samples in a row, as arrays with names and units."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
 
 WRENCH = (("moment", "N m"), ("force", "N"))
 
@@ -34,7 +36,7 @@ class Work(NamedTuple):
     """Since t = 0 [J]; each a number in a Sample, an array over time in a Result."""
 
     inputs: Any  # of efforts and wrenches on the robot
-    dissipated: Any  # what dampers and friction have taken
+    dissipated: Any  # what dampers, friction and impacts have taken
 
 
 class Conservation(NamedTuple):
@@ -72,6 +74,9 @@ class Sample(NamedTuple):
     work: Work | None = None  # where `work_of_inputs` was asked for
     locked: tuple[str, ...] = ()  # hinges that are locked from this instant on
     docked: tuple[str, ...] = ()  # docks that hold from this instant on
+    ropes: Mapping[str, RopeForce] = MappingProxyType({})  # what each rope does, by name
+    stops: Mapping[str, StopForce] = MappingProxyType({})  # what the stops of each joint do, by name of the joint
+    impact_loss: float = 0.0  # energy lost in impacts of ropes and stops since t = 0 [J]
 
     @property
     def t(self) -> float:
@@ -115,9 +120,16 @@ class HingeResult(NamedTuple):
 class Result:
     """Samples in a row, in SI."""
 
-    def __init__(self, robot: Robot, samples: Sequence[Sample], changes: Sequence[ModeChange] = ()):
+    def __init__(
+        self,
+        robot: Robot,
+        samples: Sequence[Sample],
+        changes: Sequence[ModeChange] = (),
+        events: Sequence[ContactEvent] = (),
+    ):
         self.robot = robot
         self.changes = tuple(changes)  # of modes, from the first sample to the last
+        self.events = tuple(events)  # of ropes and stops
         self.samples = tuple(samples)
         self.t_ns = np.array([s.t_ns for s in samples], dtype=np.int64)
         self.t = self.t_ns * 1e-9  # [s]
@@ -166,6 +178,22 @@ class Result:
         rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
+    def rope(self, name: str) -> RopeForce:
+        """What one rope does over time: tension (N,), taut (N,), wrench (N, 6)."""
+        if name not in self.samples[0].ropes:
+            known = ", ".join(self.samples[0].ropes) or "none"
+            raise ModelError(f"robot '{self.robot.name}' has no rope '{name[:80]}'; it has {known}.")
+        return RopeForce(*(np.array(column) for column in zip(*(s.ropes[name] for s in self.samples), strict=True)))
+
+    def stop(self, joint: str) -> StopForce:
+        """What the stops of one joint do over time: effort (N,), touching (N,)."""
+        if joint not in self.samples[0].stops:
+            known = ", ".join(self.samples[0].stops) or "none"
+            raise ModelError(
+                f"no stops of joint '{joint[:80]}' in robot '{self.robot.name}'; joints with stops: {known}."
+            )
+        return StopForce(*(np.array(column) for column in zip(*(s.stops[joint] for s in self.samples), strict=True)))
+
     def columns(self) -> dict[str, np.ndarray]:
         """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""
         table = {"t [s]": self.t}
@@ -188,6 +216,14 @@ class Result:
             else:
                 for k, key in enumerate(f"{what}_{axis} [{unit}]" for what, unit in WRENCH for axis in "xyz"):
                     table[f"{constraint.name}.{key}"] = force.wrench[:, k]
+        for rope in self.robot.ropes:
+            pull = self.rope(rope.name)
+            table[f"{rope.name}.tension [N]"], table[f"{rope.name}.taut"] = pull.tension, pull.taut
+        for stop in self.robot.stops:
+            push = self.stop(stop.joint)
+            table[f"{stop.joint}.stop_effort [N m or N]"], table[f"{stop.joint}.at_stop"] = push
+        if self.robot.ropes or self.robot.stops:
+            table["impact_loss [J]"] = np.array([s.impact_loss for s in self.samples])
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         if self.work is not None:

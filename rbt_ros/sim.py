@@ -21,7 +21,8 @@ from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops
-from rbt_ros.model.constraints import ConstraintForce, drives, holds_the_world, idle_force
+from rbt_ros.model.constraints import drives, holds_the_world, idle_force
+from rbt_ros.model.contacts import Contacts, Forces
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
 from rbt_ros.model.hinge_commands import Law
 from rbt_ros.model.impact import Motion, collide, motion_of
@@ -35,8 +36,10 @@ from rbt_ros.model.scenario import INTEGRATORS, Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.model.unilateral import ContactEvent, ropes_hold_the_world
 from rbt_ros.results import Conservation, Energy, Result, Sample, Work
 
+NO_FORCES = Forces({}, {}, {})
 METHODS = {
     "semi_implicit": integrate.SEMI_IMPLICIT,
     "rk4": integrate.RK4,
@@ -62,6 +65,8 @@ FAILURES = {
     "leave work_of_inputs out.",
     t.UNMET: "the constraints at hinge '{}' cannot be met any more; the last good state is kept. Does the mechanism "
     "lock or come apart there, or is the step too long?",
+    t.CROWDED: "more than a thousand impacts within the step at hinge '{}'; the last good state is kept. Try a shorter "
+    "step, or less restitution.",
 }
 
 
@@ -123,6 +128,7 @@ class Simulation(HasModes):
         self._y = neutral(robot)  # [q, v (, account of what has acted)]
         self._open_account(2 if work_of_inputs and integrator not in TORQUE_FREE else 0)  # without torque no work
         self._loops = Loops(robot, self._model, self._work) if robot.constraints else None
+        self._contacts = Contacts(robot, self._model, self._work) if robot.ropes or robot.stops else None
         self._inputs = Timeline(robot, h_ns, refusal=no_inputs(integrator))
         self._kept = _Kept(robot, self._model, work_of_inputs)
         self.set_stabilise(stabilise)
@@ -245,7 +251,9 @@ class Simulation(HasModes):
         self._keep_start()
         if self._stabiliser:
             self._stabiliser.start(self._model, self._y, self._work)
-        if self._loops:
+        if self._contacts:
+            self._contacts.open = True
+        if self._loops or self._contacts:
             self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
         elif self._counts_work:
             self.sample()
@@ -262,6 +270,8 @@ class Simulation(HasModes):
         self._motion[:] = motion
         self.changes = changes
         self._lost = self._driven = 0.0
+        if self._contacts:
+            self._contacts.forget()
         self._placed()
 
     def _keep_start(self) -> None:
@@ -282,6 +292,8 @@ class Simulation(HasModes):
         base, kept = None, None
         if self.integrator in ADAPTIVE:
             base = Controlled(*self._tolerances).stepper
+        elif self._contacts:
+            base = self._contacts.stepper
         elif self._loops:
             base = Constrained(self._loops.rows).stepper
         if mode or self.integrator == "lie_euler":
@@ -329,6 +341,10 @@ class Simulation(HasModes):
 
     def _change(self, change: Change) -> ModeChange:
         """Change the modes now: the velocities collide, where they have to. An error leaves everything as it was."""
+        if self._contacts:
+            raise ScenarioError(
+                f"{change}: modes do not change yet where robot '{self.robot.name}' has ropes or stops."
+            )
         before = motion_of(self._model, self._motion, self._work)
         pose, _ = self._now.frames(before.pose, before.twist)
         seen, nq = self._seen(), self.robot.coordinates
@@ -392,6 +408,8 @@ class Simulation(HasModes):
         self._close()
         if self._modes != Modes() or self._start[0] != Modes():
             raise ScenarioError("a checkpoint cannot hold locks, docks and prescribed joints; end them first.")
+        if self._contacts:
+            raise ScenarioError("a checkpoint cannot hold which ropes are taut and which stops are touched yet.")
         return {
             "scenario": self._fingerprint(),
             "tick": self.tick,
@@ -516,6 +534,8 @@ class Simulation(HasModes):
             self._keep_start()
             if self._stabiliser:
                 self._stabiliser.start(self._model, self._y, self._work)
+        if self._contacts:
+            self._contacts.begin(self._y, self._acting, self.t_ns)
         while change := self._inputs.next_change(self.tick):
             try:
                 self._change(change)
@@ -525,8 +545,24 @@ class Simulation(HasModes):
 
     def _close(self) -> None:
         """What was set is made consistent, and what is due has happened, before anyone looks."""
-        if (self._loops and self._loops.open) or self._inputs.change_is_due(self.tick):
+        is_open = (self._loops and self._loops.open) or (self._contacts and self._contacts.open)
+        if is_open or self._inputs.change_is_due(self.tick):
             self._renew()
+
+    @property
+    def events(self) -> tuple[ContactEvent, ...]:
+        """Ropes that went taut or slack, joints that hit or left their stops, since t = 0."""
+        return self._contacts.events if self._contacts else ()
+
+    def _forces(self) -> Forces:
+        """What holds does now."""
+        now = self._motion, self._acting, self.t_ns
+        if self._contacts:
+            return self._contacts.forces(*now, self._loops)
+        if not self.robot.constraints and not self._loops:
+            return NO_FORCES
+        idle = {c.name: idle_force(c) for c in self.robot.constraints}  # those that locks keep do nothing
+        return Forces(idle | (self._loops.forces(*now) if self._loops else {}), {}, {})
 
     def _latch(self) -> None:
         self._inputs.renew(self.tick)
@@ -558,7 +594,9 @@ class Simulation(HasModes):
         pose, twist = self._now.frames(pose, twist)
         if self.changes:
             summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._stored, self._driven, self._lost
-        values = summary.tolist()
+        lost = self._contacts.lost if self._contacts else 0.0
+        summary[inv.DISSIPATED] += lost
+        values, forces = summary.tolist(), self._forces()
         return Sample(
             self.t_ns,
             self.tick,
@@ -574,18 +612,14 @@ class Simulation(HasModes):
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
             self._kept.conservation(summary, self.t_ns),
-            self._constraint_forces(),
+            forces.constraints,
             Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
             self.locked,
             self.docked,
+            forces.ropes,
+            forces.stops,
+            lost,
         )
-
-    def _constraint_forces(self) -> dict[str, ConstraintForce]:
-        """What every constraint does now; those that locks keep do nothing."""
-        if not self.robot.constraints and not self._loops:
-            return {}
-        idle = {c.name: idle_force(c) for c in self.robot.constraints}
-        return idle | (self._loops.forces(self._motion, self._acting, self.t_ns) if self._loops else {})
 
     def run(
         self,
@@ -613,8 +647,9 @@ class Simulation(HasModes):
             alarmed = alarmed or self._alarm(samples[-1])
             if progress is not None:
                 progress((self.tick - start) / (end - start))
-        changes = [c for c in self.changes if samples[0].t_ns <= c.t_ns <= samples[-1].t_ns]
-        return Result(self.robot, samples, changes)
+        start_ns, end_ns = samples[0].t_ns, samples[-1].t_ns
+        changes = [change for change in self.changes if start_ns <= change.t_ns <= end_ns]
+        return Result(self.robot, samples, changes, [event for event in self.events if event.t >= samples[0].t])
 
     def _alarm(self, sample: Sample) -> bool:
         """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
@@ -664,7 +699,7 @@ class _Kept:
         floats = model.world[t.ATTRACTION] == 0.0 and all(
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
-        floats = floats and not holds_the_world(robot.constraints)
+        floats = floats and not holds_the_world(robot.constraints) and not ropes_hold_the_world(robot.ropes)
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
         self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
         factors = (math.nan if dissipates and not self._counts_work else 1.0, 1.0 if floats else math.nan)

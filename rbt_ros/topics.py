@@ -21,6 +21,7 @@ from rbt_ros.fields import header, time_of
 from rbt_ros.markers import Markers
 from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
+from rbt_ros.model.unilateral import Rope
 from rbt_ros.model.urdf import urdf_text
 from rbt_ros.results import Sample
 
@@ -48,6 +49,16 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
         )
         for i in floating
     ]
+    ropes = [
+        Topic(
+            "ropes",
+            f"ropes/{rope.name}/wrench",
+            "geometry_msgs/msg/WrenchStamped",
+            "stream",
+            lambda sample, stamp, rope=rope: rope_fields(robot, prefix, rope, sample, stamp),  # type: ignore[misc]
+        )
+        for rope in robot.ropes
+    ]
     return (
         Topic("", "/clock", "rosgraph_msgs/msg/Clock", "clock", lambda _, stamp: {"clock": time_of(stamp)}),
         Topic(
@@ -74,6 +85,7 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
         *odometry,
         *several_freedoms(robot, prefix),
         Topic("markers", "markers", "visualization_msgs/msg/MarkerArray", "lazy", Markers(robot, prefix)),
+        *ropes,
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
     )
 
@@ -181,6 +193,15 @@ def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: in
         "pose": {"pose": {"position": Vector3(*p.tolist()), "orientation": Quaternion(*q.tolist())}},
         "twist": {"twist": {"linear": Vector3(*v_B.tolist()), "angular": Vector3(*w_B.tolist())}},
     }
+
+
+def rope_fields(robot: Robot, prefix: str, rope: Rope, sample: Sample, stamp: int) -> Fields:
+    """geometry_msgs/WrenchStamped: what a rope does to its body b, about the origin and in the axes of b's frame."""
+    force = sample.ropes[rope.name].wrench[3:]
+    if rope.body_b != WORLD:
+        q = sample.pose[robot.body_index(rope.body_b), :4]
+        force = turn_all((q * [1, -1, -1, -1])[None, :], force[None, :])[0]
+    return wrench_fields(stamp, prefix + rope.body_b, force.tolist(), np.cross(rope.at_b, force).tolist())
 
 
 def wrench_fields(stamp: int, frame: str, force, moment) -> Fields:

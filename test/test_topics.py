@@ -10,6 +10,8 @@ import rbt_ros as rbt
 from rbt_ros import topics
 from rbt_ros.core.relative import seen_from
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.unilateral import rope
+from rbt_ros.model.unilateral_arrays import with_ropes
 from rbt_ros.sim import Simulation
 
 
@@ -57,7 +59,11 @@ def test_joint_states_without_one_axis_hinges_are_empty_and_of_one_length():
 
 
 def test_names_are_unique_and_one_rate_each():
-    table = topics.published(rbt.load("cubesat").robot)
+    cubesat = rbt.load("cubesat").robot
+    tied = with_ropes(
+        cubesat, [rope("line", "world", cubesat.bodies[0].name, (0, 0, 0), (0, 0, 0), 1.0, 0.0, "radial")]
+    )
+    table = topics.published(tied)
     names = [topic.name for topic in table]
     assert len(set(names)) == len(names)
     assert set(rbt.load("cubesat").outputs) == {topic.key for topic in table if topic.key}
@@ -71,3 +77,19 @@ def test_conservation_report_warns_above_its_limits():
     assert topics.conservation_report(sample, 1e-4, 1e-4).level == topics.OK
     loud = topics.conservation_report(sample, 1e-12, 1e-4)
     assert loud.level == topics.WARN and "energy drift" in loud.summary and "angular" not in loud.summary
+
+
+def test_ropes_pull_at_their_body_in_its_own_frame():
+    """A weight of 2 kg that hangs, turned by half a turn about x, from a rope on its corner: the pull is up in the
+    world, down in the body's axes, and its moment about the origin is that of the arm."""
+    b = rbt.RobotBuilder("weight")
+    b.body("weight", mass=2.0, inertia=(0.1, 0.1, 0.1), com=(0.3, 0, 0))
+    b.rope("line", "world", "weight", at_b=(0.3, 0, 0.5), length=1.0)
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -10.0))
+    sim.set_body("weight", quaternion=(0, 1, 0, 0), position=(-0.3, 0, -0.5))
+    topic = next(t for t in topics.published(sim.robot, "p_") if t.name == "ropes/line/wrench")
+    fields = topic.fields(sim.sample(), 3_000_000_000)
+    assert fields["header"] == {"stamp": (3, 0), "frame_id": "p_weight"}
+    force, torque = fields["wrench"]["force"], fields["wrench"]["torque"]
+    assert np.array(force) == pytest.approx([0, 0, -20.0], abs=1e-13)
+    assert np.array(torque) == pytest.approx([0, 0.3 * 20.0, 0], abs=1e-13)

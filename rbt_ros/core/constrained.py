@@ -130,15 +130,15 @@ def largest(bond, column, rank):
 
 # -------------------------------------------------------------------------------------------------- projection
 @routine
-def put_back(model, y, input, t_ns, constraints, work, bond):
-    """Put y on the constraints at t_ns, in place; |φ| or |φ̇| that is left, whichever is larger.
+def put_back(model, y, input, t_ns, s0, constraints, work, bond):
+    """Put y on the constraints s0 [s] after t_ns, in place; |φ| or |φ̇| that is left, whichever is larger.
 
     Newton's method with the matrices of the first point: it is off by the error of one step, so that each correction
     gains as many digits as that had. It stops when all are below TOLERANCE, or round-off lets none get better.
     """
     nq, nv = coordinates(model), model.freedom.shape[0]
     q, v, change = y[:nq], y[nq : nq + nv], work.stage[STAGE_ROW]
-    rank = constrained_derivative(model, y, input, t_ns, 0.0, constraints, work, bond, work.stage[0])
+    rank = constrained_derivative(model, y, input, t_ns, s0, constraints, work, bond, work.stage[0])
     position = largest(bond, PHI, rank)
     for _ in range(CORRECTIONS):
         multiply(bond, PHI, rank)
@@ -148,7 +148,7 @@ def put_back(model, y, input, t_ns, constraints, work, bond):
         unfold(model, q, work)
         for i in range(model.tree.shape[0]):
             settle(model, i, work)
-        fill_rows(model, constraints, q, v, work.stage[0, nq : nq + nv], t_ns, 0.0, work, bond)
+        fill_rows(model, constraints, q, v, work.stage[0, nq : nq + nv], t_ns, s0, work, bond)
         before, position = position, largest(bond, PHI, rank)
         if position <= TOLERANCE or not position < before:
             break
@@ -195,13 +195,13 @@ def combine(bond, out, nv):
 
 # ------------------------------------------------------------------------------------------------------- steps
 @kernel
-def constrained_step(model, y, input, t_ns, h, method, constraints, work, bond):
-    """y after h [s], in place, not yet put back on the constraints: `integrate.step`."""
+def constrained_step(model, y, input, t_ns, s0, h, method, constraints, work, bond):
+    """y h [s] later than s0 after t_ns, in place, not yet put back on the constraints: `integrate.step`."""
     A, B, C, count = tableau(method)
     s = work.stage[STAGE_ROW]
     for i in range(count):
         stage_state(y, h, work, A, i, s)
-        constrained_derivative(model, s, input, t_ns, C[i] * h, constraints, work, bond, work.stage[i])
+        constrained_derivative(model, s, input, t_ns, s0 + C[i] * h, constraints, work, bond, work.stage[i])
     if method == SEMI_IMPLICIT:
         kick_and_drift(model, y, work.stage[0], h)
     else:
@@ -259,8 +259,8 @@ def run_constrained_arrays(
     for tick in range(ticks):
         start_ns = t_ns + tick * h_ns
         copy(y, good)
-        constrained_step(model, y, input, start_ns, h, method, constraints, work, bond)
-        left = put_back(model, y, input, start_ns + h_ns, constraints, work, bond)
+        constrained_step(model, y, input, start_ns, 0.0, h, method, constraints, work, bond)
+        left = put_back(model, y, input, start_ns + h_ns, 0.0, constraints, work, bond)
         if not all_finite(y):
             code, culprit = failure(model, y, good)
             return code, tick, culprit

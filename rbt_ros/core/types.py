@@ -81,7 +81,7 @@ NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code
 OK, NON_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS = 0, 1, 2, 3
-TURNED_TOO_FAR, NON_FINITE_WORK, UNMET = 4, 5, 6
+TURNED_TOO_FAR, NON_FINITE_WORK, UNMET, CROWDED = 4, 5, 6, 7
 
 
 class Model(NamedTuple):

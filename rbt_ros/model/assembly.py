@@ -89,7 +89,7 @@ class Loops:
     def keep(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """After an impact: the rates of y nearest to what they are that keep all constraints; ScenarioError if none."""
         self._check("positions", c.PHI, y, input, t_ns)
-        put_back(self._model, y, input, t_ns, self.rows, self._work, self._bond)
+        put_back(self._model, y, input, t_ns, 0.0, self.rows, self._work, self._bond)
         self._check("rates", c.PHI_DOT, y, input, t_ns)
         self.open = False
 
@@ -107,24 +107,19 @@ class Loops:
 
     def forces(self, y: np.ndarray, input: Input, t_ns: int) -> dict[str, ConstraintForce]:
         """What every constraint does now, by name; where some follow from others, the least there can be."""
-        multipliers = self._multipliers(y, input, t_ns)
+        rank = self._rank(y, input, t_ns)
+        return self.named(least_multipliers(self._bond, rank), self._bond)
+
+    def named(self, multipliers: np.ndarray, bond: c.Bonds) -> dict[str, ConstraintForce]:
+        """What every constraint does with these multipliers; their rows are the first of `bond`."""
         forces = {}
         for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
-            wrench = multipliers[at] @ self._bond.direction[at]
+            wrench = multipliers[at] @ bond.direction[at]
             scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
             effort = float(multipliers[at][0]) if scalar else np.nan
-            residual = float(np.abs(self._bond.column[c.PHI, at]).max())
+            residual = float(np.abs(bond.column[c.PHI, at]).max())
             forces[constraint.name] = ConstraintForce(effort, wrench, residual)
         return forces
-
-    def _multipliers(self, y: np.ndarray, input: Input, t_ns: int) -> np.ndarray:
-        """λ, of least norm in the scale of A's diagonal."""
-        rank = self._rank(y, input, t_ns)
-        if rank == len(self.rows.row):
-            return self._bond.column[c.LAMBDA].copy()
-        size = self._bond.column[c.SIZE]
-        scaled = self._bond.A * np.outer(size, size)
-        return size * np.linalg.lstsq(scaled, -size * self._bond.column[c.PHI_DDOT], rcond=DEPENDENT)[0]
 
     def _rank(self, y: np.ndarray, input: Input, t_ns: int) -> int:
         """Fill the rows of all constraints at y, multipliers included."""
@@ -293,6 +288,15 @@ class Loops:
             "motion is the same without them, and the forces in them are the least there can be.",
             stacklevel=5,
         )
+
+
+def least_multipliers(bond: c.Bonds, rank: int) -> np.ndarray:
+    """λ, of least norm in the scale of A's diagonal."""
+    if rank == len(bond.A):
+        return bond.column[c.LAMBDA].copy()
+    size = bond.column[c.SIZE]
+    scaled = bond.A * np.outer(size, size)
+    return size * np.linalg.lstsq(scaled, -size * bond.column[c.PHI_DDOT], rcond=DEPENDENT)[0]
 
 
 def _kind(constraint: Coupling | Closure) -> str:

@@ -1,6 +1,7 @@
 """RobotBuilder: bodies and hinges by name -> a checked, frozen Robot. Everything that can be wrong is found here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from rbt_ros.model.constraint_arrays import constrained
 from rbt_ros.model.constraints import Constraint, closure, couple, mimic, prescribe
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape, shape
+from rbt_ros.model.unilateral import RADIAL, Rope, Stop, rope, stops_of
+from rbt_ros.model.unilateral_arrays import with_ropes
 
 DEFAULT_CREEP = 1e-3  # [rad/s, m/s]
 
@@ -33,6 +36,8 @@ class RobotBuilder:
         self._springs: dict[str, dict[str, float]] = {}
         self._limits: dict[str, np.ndarray] = {}
         self._constraints: list[Constraint] = []
+        self._ropes: list[Rope] = []
+        self._stops: dict[str, tuple[Stop, ...]] = {}
 
     def body(
         self,
@@ -81,6 +86,7 @@ class RobotBuilder:
         creep: float = DEFAULT_CREEP,
         internal_friction: float = 0.0,
         limits: Sequence[Any] | None = None,
+        stop_restitution: float | None = None,
     ) -> "RobotBuilder":
         """Hang `child` on `parent` ("world" or a body). at: hinge point in the parent's frame [m].
 
@@ -88,7 +94,8 @@ class RobotBuilder:
         ("ZYX", a, b, c)). stiffness [N·m/rad], rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for
         slides), per freedom; creep [rad/s]: the rate over which friction turns round. axis2: of a universal hinge the
         second axis, in the child; of a planar one its x direction. limits: (lower, upper) [rad, m], or one such pair
-        per freedom; kept for URDF, nothing stops there.
+        per freedom; kept for URDF, and nothing stops there unless stop_restitution says how much of its rate it
+        keeps when it bounces off, 0 to 1.
 
         A free hinge has damping of its turning only (external friction: the moment -damping ω). If it carries a lone
         body, internal_friction [W] is what friction inside takes from its energy while its angular momentum stays.
@@ -139,6 +146,7 @@ class RobotBuilder:
                 f"{where}: internal_friction {internal_friction:g} W is of a body on a free hinge; use damping here."
             )
         self._limits[name] = checked_limits(kinds[kind], limits, where)
+        self._stops[name] = stops_of(made.joint_names, self._limits[name], stop_restitution, where)
         return self
 
     def mimic(self, follower: str, leader: str, *, ratio: float = 1.0, offset: float = 0.0) -> "RobotBuilder":
@@ -173,6 +181,26 @@ class RobotBuilder:
         """
         return self._constrain(closure(name, kind, body_a, body_b, at_a, at_b, axis, rotation, length))
 
+    def rope(
+        self,
+        name: str,
+        body_a: str,
+        body_b: str,
+        *,
+        at_a: Sequence[float] = (0.0, 0.0, 0.0),
+        at_b: Sequence[float] = (0.0, 0.0, 0.0),
+        length: float,
+        restitution: float = 0.0,
+        impact: str = RADIAL,
+    ) -> "RobotBuilder":
+        """Tie a point of body_a (or "world") to one of body_b, each in its body's frame [m], by a massless rope.
+
+        restitution: how much of the velocity along it comes back when it goes taut, 0 to 1. impact: "radial", only the
+        velocity along it is lost; "stop", its ends lose all velocity against each other at that instant.
+        """
+        self._ropes.append(rope(name, body_a, body_b, at_a, at_b, length, restitution, impact))
+        return self
+
     def _constrain(self, constraint: Constraint) -> "RobotBuilder":
         self._constraints.append(constraint)
         return self
@@ -189,7 +217,8 @@ class RobotBuilder:
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
             _refuse_undetermined(robot)  # with full inertias everywhere no motion is free of them
-        return constrained(robot, self._constraints)
+        stops = tuple(stop for hinge in hinges for stop in self._stops.get(hinge.name, ()))
+        return with_ropes(replace(constrained(robot, self._constraints), stops=stops), self._ropes)
 
     def _ordered(self) -> tuple[list[Body], list[Hinge]]:
         """Bodies and their hinges, parents first; what no hinge carries gets a free hinge."""

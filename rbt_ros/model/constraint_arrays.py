@@ -38,7 +38,7 @@ def constraint_arrays(robot: Robot, constraints: tuple[Constraint, ...]) -> c.Co
     signals: list[tuple[Any, ...]] = []
     for constraint in constraints:
         if isinstance(constraint, Closure):
-            rows += _closure_rows(robot, constraint)
+            rows += closure_rows(robot, constraint, f"closure '{constraint.name}'")
             continue
         row = np.zeros(c.ROW_COLUMNS)
         row[[c.LAW, c.TARGET, c.FIRST]] = c.COUPLING, constraint.offset, len(terms)
@@ -53,9 +53,13 @@ def constraint_arrays(robot: Robot, constraints: tuple[Constraint, ...]) -> c.Co
             row[c.SIGNAL] = len(signals)
         rows.append(row)
     arrays = np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS), *signal_arrays(signals)
-    for array in arrays:
-        array.flags.writeable = False
-    return c.Constraints(*arrays)
+    return c.Constraints(*(frozen(array) for array in arrays))
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The array, read-only from now on."""
+    array.flags.writeable = False
+    return array
 
 
 def row_slices(constraints: tuple[Constraint, ...]) -> list[slice]:
@@ -85,8 +89,8 @@ def _refuse_circles(mimics: list[Coupling]) -> None:
             raise ModelError(f"the mimics go in a circle: {circle}. One of them must lead; drop a mimic.")
 
 
-def _closure_rows(robot: Robot, closure: Closure) -> list[np.ndarray]:
-    where = f"closure '{closure.name}'"
+def closure_rows(robot: Robot, closure: Closure, where: str) -> list[np.ndarray]:
+    """The rows of one closure; `where` stands in errors."""
     a, b = (_body(robot, where, name) for name in (closure.body_a, closure.body_b))
     if _rigid_root(robot, a) == _rigid_root(robot, b):
         raise ModelError(

@@ -12,6 +12,7 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import WORLD as WORLD
 from rbt_ros.model.constraints import Constraint
 from rbt_ros.model.shapes import Shape
+from rbt_ros.model.unilateral import Rope, Stop
 
 FREEDOM_NAMES = {
     JointKind.CYLINDRICAL: ("turn", "slide"),
@@ -87,6 +88,8 @@ class Robot:
     model: Model
     constraints: tuple[Constraint, ...] = ()
     rows: Constraints | None = None  # of the constraints; None: there are none
+    ropes: tuple[Rope, ...] = ()
+    stops: tuple[Stop, ...] = ()  # of joints that stop at their limits
 
     def body_index(self, name: str) -> int:
         """The row of the body named `name` in every per-body array."""

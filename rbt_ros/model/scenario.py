@@ -19,6 +19,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.model.unilateral_yaml import with_ropes_of, with_stops_of
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
@@ -38,6 +39,7 @@ OUTPUT_RATES = {  # [Hz] defaults
     "odom": 100.0,
     "multi_dof_joint_states": 100.0,
     "markers": 30.0,
+    "ropes": 100.0,
 }
 
 
@@ -186,19 +188,23 @@ def _outputs(item: Item) -> dict[str, float]:
 
 
 def _robot(item: Item, path: Path) -> Robot:
-    """The robot of `robot: {name:, bodies:, hinges:, constraints:}` or `robot: {urdf: FILE, base:, constraints:}`."""
-    item.mapping("name", "bodies", "hinges", "constraints", "urdf", "base")
+    """The robot of `robot: {name:, bodies:, hinges:}` or `robot: {urdf: FILE, base:, stops:}`, constraints:, ropes:."""
+    item.mapping("name", "bodies", "hinges", "constraints", "ropes", "urdf", "base", "stops")
     robot = _tree(item, path)
-    return with_constraints(robot, item["constraints"]) if "constraints" in item else robot
+    robot = with_constraints(robot, item["constraints"]) if "constraints" in item else robot
+    return with_ropes_of(robot, item["ropes"]) if "ropes" in item else robot
 
 
 def _tree(item: Item, path: Path) -> Robot:
     if "urdf" in item:
-        item.mapping("urdf", "base", "constraints")
+        item.mapping("urdf", "base", "constraints", "ropes", "stops")
         base = item["base"].choice(*BASES) if "base" in item else BASES[0]
-        return placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+        robot = placed(item["urdf"], load_urdf, _urdf_file(item["urdf"].text(), path.parent), base)
+        return with_stops_of(robot, item["stops"]) if "stops" in item else robot
     if "base" in item:
         raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
+    if "stops" in item:
+        raise item["stops"].error("goes with a urdf only; give stop_restitution of the hinge instead.")
     builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec, path.parent)
@@ -252,7 +258,7 @@ def _inertia(item: Item) -> list:
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
         *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
-        *("stiffness", "rest", "damping", "friction", "creep", "internal_friction"),
+        *("stiffness", "rest", "damping", "friction", "creep", "internal_friction", "stop_restitution"),
     )
     given: dict[str, Any] = {}
     if "at" in spec:
@@ -264,7 +270,7 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
         given["rotation"] = attitude(spec["rotation"])
     if "limits" in spec:
         given["limits"] = spec["limits"].plain()
-    for key in ("stiffness", "rest", "damping", "friction", "creep", "internal_friction"):
+    for key in ("stiffness", "rest", "damping", "friction", "creep", "internal_friction", "stop_restitution"):
         if key in spec:
             given[key] = spec[key].number()
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))

@@ -65,6 +65,8 @@ def stabilise_obstacle(robot: Robot, attraction: float) -> str:
             f"stabilise: among the constraints {names} of robot '{robot.name}' is one that pushes against the world or "
             f"moves by itself, and keeps neither momentum nor energy: {way_out}"
         )
+    if robot.ropes or robot.stops:
+        return f"stabilise: the ropes or stops of robot '{robot.name}' take energy in impacts: {way_out}"
     if attraction != 0.0:
         return f"stabilise: the gravity gradient of a point mass turns robot '{robot.name}': {way_out}"
     moments = np.linalg.eigvalsh(robot.bodies[0].inertia)

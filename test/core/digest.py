@@ -17,12 +17,16 @@ from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
 from rbt_ros.core.types import CUBIC, JointKind
 from rbt_ros.core.work import workspace
 from rbt_ros.core.zxz import run
+from rbt_ros.model.build import RobotBuilder
+from rbt_ros.sim import Simulation
 
 
 def digest(formulation):
-    """formulation: "articulated", "wittenburg", "constrained", or "adaptive": articulated bodies, errors controlled."""
+    """formulation: "articulated", "wittenburg", "constrained", "unilateral", or "adaptive": under error control."""
     if formulation == "constrained":
         return constrained_digest()
+    if formulation == "unilateral":
+        return unilateral_digest()
     total = hashlib.sha256()
     for seed in range(1 if formulation == "wittenburg" else 2):
         rng = np.random.default_rng(seed)
@@ -67,7 +71,7 @@ def constrained_digest():
     constrained_derivative(model, y, input, 0, 0.0, rows, work, bond, np.zeros_like(y))
     row[:, TARGET] += bond.column[PHI] - 0.1 * row[:, SIGNAL]
     rows = constraints_of(row, rows.term, laws)
-    assert put_back(model, y, input, 0, rows, work, bond) < 1e-12
+    assert put_back(model, y, input, 0, 0.0, rows, work, bond) < 1e-12
     for method in (SEMI_IMPLICIT, RK4, DOP853):
         assert Constrained(rows).stepper(model, y, input, 1_000_000, method, work)(0, 2)[0] == 0
     n, nv = len(model.tree), len(model.freedom)
@@ -75,6 +79,25 @@ def constrained_digest():
     u, p, change = y[-nv:].copy(), np.zeros(nv), np.zeros(nv)
     keep_momenta(model, y[:-nv], before, work, pose, twist, np.zeros((6, nv)), M, L, p, change, u)
     return hashlib.sha256(y.tobytes() + bond.column.tobytes() + u.tobytes()).hexdigest()
+
+
+def unilateral_digest():
+    """Of a pendulum on a rope, closed by a rod to a slider that bounces between stops: taut, slack, several impacts."""
+    b = RobotBuilder("all")
+    for name in ("bob", "slider", "weight"):
+        b.body(name, mass=1.0, inertia=(0.1, 0.2, 0.25), com=(0.1, 0.0, -0.2))
+    b.hinge("pivot", "spherical", parent="world", child="bob")
+    rail = dict(parent="world", child="slider", at=(0.5, 0, -1), axis=(1, 0, 0), limits=(-0.02, 0.02))
+    b.hinge("rail", "prismatic", **rail, stop_restitution=0.5)
+    b.closure("rod", "distance", "bob", "slider", at_a=(0, 0, -1), length=0.5)
+    b.rope("tether", "bob", "weight", at_a=(0, 0, -1), length=0.5)
+    b.rope("snag", "world", "weight", length=1.45, impact="stop")
+    sim = Simulation(b.build(), gravity=(0.5, 0.1, -9.81), step=5e-3)
+    sim.set_body("weight", position=(0.2, 0.1, -1.2), velocity=(0.0, 0.0, -1.0), omega_body=(1, 2, 3))
+    sim.set_hinge("rail", 0.0, rate=0.5)
+    sim.advance(70)
+    assert {event.what for event in sim.events} >= {"taut", "slack", "bounce"}
+    return hashlib.sha256((sim.digest() + repr(sim.events)).encode()).hexdigest()
 
 
 if __name__ == "__main__":

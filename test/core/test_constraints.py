@@ -174,7 +174,7 @@ def ring(seed=0):
     rows = constraints_of([closure_row(model, c.POINT, 1, 3, points, (axis, axis)) for axis in np.eye(3)])
     work, bond = workspace(model), c.bonds(model, rows)
     for _ in range(20):  # Newton from a random start
-        left = put_back(model, y, no_input(model), 0, rows, work, bond)
+        left = put_back(model, y, no_input(model), 0, 0.0, rows, work, bond)
     assert left < 1e-14
     return model, rows, y
 
@@ -192,7 +192,7 @@ def test_putting_back_keeps_momentum():
     nq = model_size(model)[0]
     y[nq:] += np.random.default_rng(3).normal(size=len(y) - nq)  # tears the closure
     before = momenta(model, y)
-    put_back(model, y, no_input(model), 0, rows, workspace(model), c.bonds(model, rows))
+    put_back(model, y, no_input(model), 0, 0.0, rows, workspace(model), c.bonds(model, rows))
     assert momenta(model, y) == pytest.approx(before, abs=100 * EPS * np.abs(before).max())
 
 
@@ -221,7 +221,7 @@ def test_order_holds_with_constraints(method, order):
         ends.append(y)
     errors = [np.abs(y - ends[-1]).max() for y in ends[:-1]]
     assert np.diff(np.log2(errors)) == pytest.approx([-order], abs=0.1 * order)
-    assert put_back(model, ends[0], input, 0, rows, workspace(model), c.bonds(model, rows)) < 1e-14
+    assert put_back(model, ends[0], input, 0, 0.0, rows, workspace(model), c.bonds(model, rows)) < 1e-14
 
 
 def test_redundant_rows_change_nothing():
@@ -236,7 +236,7 @@ def test_redundant_rows_change_nothing():
     for rows, rank in ((ball, 2), (ball + turn, 2)):
         rows = constraints_of(rows)
         y, work, bond = np.array([-1.2, 0.65, -1.6, 0, 0, 0]), workspace(model), c.bonds(model, rows)
-        put_back(model, y, no_input(model), 0, rows, work, bond)
+        put_back(model, y, no_input(model), 0, 0.0, rows, work, bond)
         assert constrained_derivative(model, y, no_input(model), 0, 0.0, rows, work, bond, np.zeros(6)) == rank
         Constrained(rows).stepper(model, y, no_input(model), 1_000_000, integrate.RK4, work)(0, 1000)
         ends.append(y)
@@ -250,7 +250,7 @@ def test_a_mechanism_that_cannot_go_on_stops_at_its_last_good_state():
     rows = constraints_of([far])
     y, work = np.array([0.2, 0.1, 0.0, 0.0]), workspace(model)
     for _ in range(5):
-        put_back(model, y, no_input(model), 0, rows, work, c.bonds(model, rows))
+        put_back(model, y, no_input(model), 0, 0.0, rows, work, c.bonds(model, rows))
     prescribed = np.zeros(c.ROW_COLUMNS)
     prescribed[[c.LAW, c.COUNT, c.SIGNAL]] = c.COUPLING, 1, 1
     rows = constraints_of([far, prescribed], [(0, 0, 1.0)], [polynomial([y[0], 1.0])])
@@ -266,7 +266,7 @@ def driven_ring():
     prescribed[[c.LAW, c.COUNT, c.SIGNAL]] = c.COUPLING, 1, 1
     rows = constraints_of([*rows.row, prescribed], [(q, j, 1.0)], [sines(y[q], [(0.5, 3.0, 0.0)])])
     y = np.append(y, (0.0, 0.0))
-    put_back(model, y, no_input(model), 0, rows, workspace(model, 2), c.bonds(model, rows))
+    put_back(model, y, no_input(model), 0, 0.0, rows, workspace(model, 2), c.bonds(model, rows))
     return model, rows, y
 
 

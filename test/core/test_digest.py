@@ -18,6 +18,7 @@ PLAIN, GENERIC = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}
     ("formulation", "setting"),
     [
         *((form, setting) for form in ("articulated", "adaptive", "wittenburg") for setting in (PLAIN, GENERIC)),
+        ("unilateral", PLAIN),
         ("constrained", PLAIN),  # compiling it once more for any CPU takes 18 s, for operations of the same kinds
     ],
     ids=str,

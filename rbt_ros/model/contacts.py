@@ -1,0 +1,117 @@
+"""Ropes and stops of a simulation by name: their rows, their start, what they do, what has happened."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rbt_ros.core import constraints as c
+from rbt_ros.core.constrained import constrained_derivative
+from rbt_ros.core.contacts import Contact
+from rbt_ros.core.contacts import Contacts as Run
+from rbt_ros.core.types import OK, Input, Model
+from rbt_ros.core.work import Work
+from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.assembly import Loops, least_multipliers
+from rbt_ros.model.constraints import ConstraintForce
+from rbt_ros.model.robot import Robot
+from rbt_ros.model.unilateral import UPPER, ContactEvent, RopeForce, StopForce
+from rbt_ros.model.unilateral_arrays import unilateral
+
+START_TOLERANCE = 1e-9  # [m, rad], per 1 + |length or limit|: by which a start may be beyond what holds it
+
+
+class Forces(NamedTuple):
+    """What holds does, by name."""
+
+    constraints: dict[str, ConstraintForce]
+    ropes: dict[str, RopeForce]
+    stops: dict[str, StopForce]
+
+
+class Contacts:
+    """The ropes and stops of one simulation."""
+
+    def __init__(self, robot: Robot, model: Model, work: Work):
+        self._robot, self._model, self._work = robot, model, work
+        self._rows = [(rope.name, "") for rope in robot.ropes] + [
+            (stop.joint, side) for stop in robot.stops for side in stop.sides
+        ]
+        self._data = unilateral(robot)
+        self._run = Run(model, self._data, work)
+        self.open = True  # whether the state was set, so that who holds is not known
+        self.stepper = self._run.stepper
+
+    @property
+    def lost(self) -> float:
+        """Energy lost in impacts since t = 0 [J]."""
+        return self._run.lost
+
+    @property
+    def events(self) -> tuple[ContactEvent, ...]:
+        """What has happened since t = 0; of more than a hundred thousand events, the last."""
+        return tuple(self._event(contact) for contact in self._run.happened)
+
+    def forget(self) -> None:
+        """Back to t = 0: nothing has happened yet."""
+        self.open = True
+        self._run.forget()
+
+    def begin(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """Find out who holds now; what is hit now, is hit."""
+        if self.open:
+            self._refuse_beyond(y, input, t_ns)
+        if self._run.begin(y, input, t_ns, self.open) != OK:
+            raise SolveError(
+                f"t = {t_ns * 1e-9:.9g} s: no impulses are found that keep all ropes and stops of robot "
+                f"'{self._robot.name}' that are at their ends. Do they work against each other?"
+            )
+        self.open = False
+
+    def _refuse_beyond(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """ScenarioError where a rope is too short, or a joint beyond its stop."""
+        phi = self._run.distances(y, input, t_ns)
+        for value, row, (name, side) in zip(phi, self._data.rows.row[self._data.two_sided :], self._rows, strict=True):
+            target = float(row[c.TARGET])
+            if value <= START_TOLERANCE * (1.0 + abs(target)):
+                continue
+            if side:
+                limit = target if side == UPPER else -target
+                raise ScenarioError(
+                    f"start: joint '{name}' is beyond its {side} stop at {limit:g}, by {value:.4g}; set it within its "
+                    "limits."
+                )
+            raise ScenarioError(
+                f"start: rope '{name}' is {target:g} m long, but its ends are {target + value:.9g} m apart; move one "
+                "of its bodies, or give it more length."
+            )
+
+    def forces(self, y: np.ndarray, input: Input, t_ns: int, loops: Loops | None) -> Forces:
+        """What constraints, ropes and stops do now."""
+        held, bond, *_ = self._run.split
+        rank = constrained_derivative(self._model, y, input, t_ns, 0.0, held, self._work, bond, np.zeros_like(y))
+        multipliers, first = least_multipliers(bond, rank), self._data.two_sided
+        places = {r - first: first + k for k, r in enumerate(self._run.held)}
+        ropes: dict[str, RopeForce] = {}
+        stops: dict[str, StopForce] = {}
+        for number, (name, side) in enumerate(self._rows):
+            place = places.get(number)
+            value = 0.0 if place is None else float(multipliers[place])
+            if side:
+                before = stops.get(name, StopForce(0.0, False))
+                push = value if side == UPPER else -value
+                stops[name] = StopForce(before.effort + push, before.touching or place is not None)
+            else:
+                wrench = np.zeros(6) if place is None else value * bond.direction[place]
+                ropes[name] = RopeForce(-value if value else 0.0, place is not None, wrench)
+        named = loops.named(multipliers, bond) if loops else {}
+        return Forces(named, ropes, stops)
+
+    def _event(self, contact: Contact) -> ContactEvent:
+        name, side = self._rows[contact.row - self._data.two_sided]
+        struck = contact.speed > 0.0 or contact.impulse > 0.0
+        if contact.holds:
+            what = "stop" if side else "taut"
+        else:
+            what = "bounce" if struck else "leave" if side else "slack"
+        t = contact.t_ns * 1e-9 + contact.s
+        return ContactEvent(t, name, what, side, contact.speed, contact.impulse, contact.lost)
