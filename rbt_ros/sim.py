@@ -4,6 +4,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -290,10 +291,11 @@ class Simulation(HasModes):
         if mode and (text := stabilise_obstacle(self._now.robot, self._model.world[t.ATTRACTION])):
             raise ScenarioError(text)
         base, kept = None, None
-        if self.integrator in ADAPTIVE:
+        if self._contacts:
+            controlled = partial(self._contacts.controlled_stepper, *self._tolerances)
+            base = controlled if self.integrator in ADAPTIVE else self._contacts.stepper
+        elif self.integrator in ADAPTIVE:
             base = Controlled(*self._tolerances).stepper
-        elif self._contacts:
-            base = self._contacts.stepper
         elif self._loops:
             base = Constrained(self._loops.rows).stepper
         if mode or self.integrator == "lie_euler":

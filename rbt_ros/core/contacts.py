@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core import constraints as c
+from rbt_ros.core.adaptive import stops_ns
 from rbt_ros.core.complementarity import complementary
 from rbt_ros.core.constrained import LOST, add_scaled, constrained_derivative, loosest, put_back
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.first_event import FirstEvent
-from rbt_ros.core.integrate import all_finite, failure
-from rbt_ros.core.types import CROWDED, OK, UNMET
-from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split
+from rbt_ros.core.integrate import all_finite, first_non_finite
+from rbt_ros.core.types import CROWDED, NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, UNMET
+from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split, step_error, step_factor
 
 SETTLE = 1e-6  # [m/s, rad/s]: rebounds below this do not happen
 STILL = 1e-11  # [m/s, rad/s]: what is slower stands still
@@ -30,6 +31,7 @@ CLOSED = 1e-11  # [m, rad], per 1 + |length or limit|: rows nearer than this col
 IMPACTS = 100  # at one instant, one after the other
 EVENTS = 1000  # in one tick
 KEPT = 100_000  # events that are remembered
+MAX_TRIES = 1_000_000  # steps in one tick, under error control
 
 
 class Contact(NamedTuple):
@@ -105,45 +107,94 @@ class Contacts:
                 done += n
                 if code != EVENT:
                     return code, done, body
-                code, body = self._eventful_tick(y, input, t_ns + done * h_ns, h_ns / 1e9, method)
+                start = t_ns + done * h_ns
+                code, body = self._all_or_nothing(
+                    y, lambda start=start: self._from_event_to_event(y, input, start, h_ns / 1e9, method)
+                )
                 done += code == OK
             return code, done, body
 
         return go_on
 
+    def controlled_stepper(self, rtol, atol, model, y, input, h_ns, method, work):
+        """`stepper` in steps as long as the error lets them be: atol + rtol |y| each; every tick on its own."""
+
+        def go_on(t_ns, ticks):
+            for tick in range(ticks):
+                start = t_ns + tick * h_ns
+                code, body = self._all_or_nothing(
+                    y, lambda start=start: self._controlled(y, input, start, h_ns, method, rtol, atol)
+                )
+                if code != OK:
+                    return code, tick, body
+            return OK, ticks, -1
+
+        return go_on
+
     # one tick
 
-    def _eventful_tick(self, y, input, t_ns, end, method):
-        """(code, body) after a tick in parts, from event to event; on a failure y and all else are as before."""
+    def _all_or_nothing(self, y, go):
+        """(code, body) of go(); if it fails, y and all else are as before."""
         del self.happened[:-KEPT]
-        good, held, count, lost, s = y.copy(), self.held, len(self.happened), self.lost, 0.0
-        code, body = CROWDED, 0
-        for _ in range(EVENTS):
-            two_sided, now = self._unilateral.two_sided, self.split
-            search = FirstEvent(self._model, y, input, t_ns, s, method, two_sided, self._work, now)
-            x, held_row, idle_row, left = search.find(end - s)
-            if not all_finite(y):
-                code, body = failure(self._model, y, good)
-                break
-            if left > LOST:
-                code, body = UNMET, loosest(self.split.held, self.split.bond)
-                break
-            if held_row is None and idle_row is None:
-                return OK, -1
-            one_sided = [r for r in range(two_sided, len(self._unilateral.catch)) if r not in self.held]
-            culprit = one_sided[idle_row] if held_row is None else self.held[held_row]
-            s += x
-            body = max(0, int(self._all.row[culprit, c.BODY_B]))
-            decided = self._decide(y, input, t_ns, s, culprit)
-            if decided != OK:
-                code = decided
-                break
-            if s >= end:
-                return OK, -1
-        y[:] = good
-        self.held, self.lost = held, lost
-        del self.happened[count:]
+        good, held, count, lost = y.copy(), self.held, len(self.happened), self.lost
+        code, body = go()
+        if code != OK:
+            y[:] = good
+            self.held, self.lost = held, lost
+            del self.happened[count:]
         return code, body
+
+    def _from_event_to_event(self, y, input, t_ns, end, method):
+        """(code, body): y goes to end [s] after t_ns, in parts that end on events."""
+        s, body = 0.0, 0
+        for _ in range(EVENTS):
+            span = end - s
+            code, body, x = self._part(y, input, t_ns, s, span, method)
+            if code != OK or x == span:
+                return code, body
+            s += x
+        return CROWDED, body
+
+    def _controlled(self, y, input, t_ns, h_ns, method, rtol, atol):
+        """(code, body): y goes h_ns further in parts as long as the error allows, which end on events and jumps."""
+        start, h, events, tries, body = t_ns, h_ns / 1e9, 0, 0, 0
+        for stop in stops_ns(input, t_ns, t_ns + h_ns):
+            s, end = 0.0, (stop - start) / 1e9
+            while s < end:
+                tries += 1
+                if events > EVENTS or tries > MAX_TRIES:
+                    return CROWDED if events > EVENTS else TOO_MANY_STEPS, body
+                span = end - s if end - s < 1.01 * h else h
+                error = step_error(self._model, y, input, start, s, span, method, self._work, self.split, rtol, atol)
+                h = span * step_factor(error, method)
+                if not error <= 1.0:
+                    if not h > 1e-15 * end:
+                        return STEP_TOO_SMALL, body
+                    continue
+                code, body, x = self._part(y, input, start, s, span, method)
+                if code != OK:
+                    return code, body
+                events += x != span
+                s = end if x == end - s else s + x
+            start = stop
+        return OK, -1
+
+    def _part(self, y, input, t_ns, s, span, method):
+        """(code, body, x): y goes to x [s] after s, over span [s] or to the first event in it, which is dealt with."""
+        two_sided, now = self._unilateral.two_sided, self.split
+        search = FirstEvent(self._model, y, input, t_ns, s, method, two_sided, self._work, now)
+        x, held_row, idle_row, left = search.find(span)
+        if not all_finite(y):
+            body = first_non_finite(self._model, y)
+            return (NON_FINITE if body >= 0 else NON_FINITE_WORK), body, x
+        if left > LOST:
+            return UNMET, loosest(now.held, now.bond), x
+        if held_row is None and idle_row is None:
+            return OK, -1, span
+        one_sided = [r for r in range(two_sided, len(self._unilateral.catch)) if r not in self.held]
+        culprit = one_sided[idle_row] if held_row is None else self.held[held_row]
+        code = self._decide(y, input, t_ns, s + x, culprit)
+        return code, max(0, int(self._all.row[culprit, c.BODY_B])), x
 
     # one instant
 

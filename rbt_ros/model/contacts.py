@@ -39,7 +39,7 @@ class Contacts:
         self._data = unilateral(robot)
         self._run = Run(model, self._data, work)
         self.open = True  # whether the state was set, so that who holds is not known
-        self.stepper = self._run.stepper
+        self.stepper, self.controlled_stepper = self._run.stepper, self._run.controlled_stepper
 
     @property
     def lost(self) -> float:

@@ -15,10 +15,10 @@ def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
             f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
             "on them; use semi_implicit, rk4 or dop853."
         )
-    if (robot.ropes or robot.stops) and integrator in (*ONE_BODY, *ADAPTIVE):
+    if (robot.ropes or robot.stops) and integrator in ONE_BODY:
         return (
             f"integrator '{integrator}' does not see the ropes and stops of robot '{robot.name}'; use "
-            "semi_implicit, rk4 or dop853, which find the instants of impacts within a step."
+            "semi_implicit, rk4, dop853, or one under error control, which find the instants of impacts."
         )
     if integrator == "semi_implicit" and robot.model.freedom[:, SINK].any():
         return f"integrator '{integrator}' cannot turn a body by the friction inside it: use rk4 or dop853."
