@@ -8,7 +8,8 @@ import pytest
 from trees import EPS, body_row, chain, model_of, no_input
 
 from rbt_ros.core import types as t
-from rbt_ros.core.adaptive import fifth_root, solve, solve_at
+from rbt_ros.core.adaptive import solve, solve_at
+from rbt_ros.core.controlled import fifth_root
 from rbt_ros.core.events import Event
 from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, advance
 from rbt_ros.core.invariants import KINETIC, POTENTIAL, SUMMARY_COLUMNS, observe
