@@ -235,17 +235,11 @@ class Result:
 
     def to_csv(self, path: str | Path) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
-        table = self.columns()
-        rows = np.column_stack(list(table.values()))
-        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+        write_columns(self.columns(), path)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of rates, attitude, energy and momentum errors of every free body; saved when `path` is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as err:
-            raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
-        figure = Figure(figsize=(9, 9), layout="constrained")
+        figure = empty_figure(9, 9)
         axes = figure.subplots(4, 1, sharex=True)
         for body in self.robot.bodies:
             motion = self.body(body.name)
@@ -268,3 +262,18 @@ class Result:
         if path is not None:
             figure.savefig(path, dpi=150)
         return figure
+
+
+def write_columns(table: Mapping[str, np.ndarray], path: str | Path) -> None:
+    """A CSV file of named columns, 17 digits: what is read back has the same bits."""
+    rows = np.column_stack(list(table.values()))
+    np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+
+
+def empty_figure(width: float, height: float) -> Any:
+    """A figure [inches]; matplotlib is imported when the first one is drawn, SetupError where it is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as err:
+        raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
+    return Figure(figsize=(width, height), layout="constrained")

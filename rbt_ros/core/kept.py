@@ -74,13 +74,11 @@ def correct(model, y, kept, account, work, places):
         y[7], y[8], y[9] = w
 
 
-# fmt: off
 @routine
 def run_kept(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
     h_ns, method, t_ns, ticks,
-):
-    # fmt: on
+):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`, each of whose steps is corrected."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
     h, first = h_ns / 1e9, kept[SEED_ORDER] == 1.0
@@ -126,13 +124,11 @@ def gradient_in_body(y, kept, account):
     return turn(R_BP, gradient_turn(L_P, vec3(kept, A), E, kept))
 
 
-# fmt: off
 @routine
 def run_lie_euler(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
     h_ns, method, t_ns, ticks,
-):
-    # fmt: on
+):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`. In the order of the seed GRADIENT turns with the step itself."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
     first = kept[SEED_ORDER] == 1.0

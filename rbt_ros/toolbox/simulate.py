@@ -96,9 +96,9 @@ def simulate(
     (times, values), `VectorSum`, in body axes at the centre of mass; other axes, points, and f(t, state): `Force`,
     `Torque`, or a list of them. gravity [m/s²].
 
-    solver: ours (dop853, rk4, semi_implicit, exact, splitting at a fixed `step` [s]; dop853_adaptive) or one of
-    MATLAB's by name (ode45, ...; rtol, atol, max_step, first_step, or a fixed step). output_times: samples there, not
-    where the solver makes them. events: `Event`s or functions of (t, state). progress: True, or a function that is
+    solver: ours (dop853, rk4, semi_implicit, lie_euler, exact, splitting at a fixed `step` [s]; dop853_adaptive) or one
+    of MATLAB's by name (ode45, ...; rtol, atol, max_step, first_step, or a fixed step). output_times: samples there,
+    not where the solver makes them. events: `Event`s or functions of (t, state). progress: True, or a function that is
     called with the fraction done.
 
     formalism: the attitude is integrated as "quaternion", "euler" (angles of `sequence`; `on_singularity`: "stop",

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.attitude import without_flips
 from rbt_ros.toolbox.forces import series
-from rbt_ros.toolbox.formalisms import Matrices, MultiplierQuaternions, Quaternions, engine_rows
+from rbt_ros.toolbox.formalisms import Quaternions, engine_rows
 from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.state import Q
 from rbt_ros.toolbox.stretches import Stretch
@@ -72,14 +73,7 @@ class Track:
         """At each knot: |q| - 1, or the largest element of RᵀR - 1; zero for Euler angles."""
         found = []
         for stretch, after in zip(self.stretches, [*self.stretches[1:], None], strict=True):
-            y = stretch.y if after is None else stretch.y[:-1]
-            if isinstance(stretch.form, Matrices):
-                R = y[:, :9].reshape(-1, 3, 3)
-                found.append(np.abs(np.einsum("nki,nkj->nij", R, R) - np.eye(3)).max(axis=(1, 2)))
-            elif isinstance(stretch.form, Quaternions | MultiplierQuaternions):
-                found.append(np.linalg.norm(y[:, Q], axis=1) - 1.0)
-            else:
-                found.append(np.zeros(len(y)))
+            found.append(stretch.form.constraint_errors(stretch.y if after is None else stretch.y[:-1]))
         return np.concatenate(found)
 
 
@@ -93,8 +87,7 @@ def _joined(stretches: Sequence[Stretch]) -> tuple[np.ndarray, np.ndarray]:
         t.append(stretch.t[:end])
         y.append(engine_rows(stretch.form, stretch.y[:end]))
     states = np.concatenate(y)
-    flips = np.where((states[1:, Q] * states[:-1, Q]).sum(axis=1) < 0, -1.0, 1.0)
-    states[1:, Q] *= np.cumprod(flips)[:, None]  # q and -q are one attitude: no jumps in between
+    states[:, Q] = without_flips(states[:, Q])
     return np.concatenate(t), states
 
 
