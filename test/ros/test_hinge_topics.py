@@ -52,8 +52,9 @@ class Chain:
     def go_on(self, ticks: int):
         """Run for some time, and pause."""
         self.ask("resume")
-        first = stamp_of(self.joints[-1]) if self.joints else 0
-        self.peer.until(lambda: self.joints and stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
+        self.peer.until(lambda: self.joints, "joint_states", self.child)
+        first = stamp_of(self.joints[-1])
+        self.peer.until(lambda: stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
         self.ask("pause")
 
 
