@@ -121,7 +121,7 @@ def test_settings_at_the_start_act_from_t_0(ros):
     ("values", "words"),
     [
         ({"mode": "position"}, "position needs a gain; set hinges.wrist.kp"),
-        ({"mode": "locked"}, "'locked' is not available: a hinge cannot be locked while it runs"),
+        ({"mode": "locked"}, "'locked' is not available: the node does not lock hinges yet"),
         ({"mode": "position", "kp": 1.0, "velocity": 1.0}, "joint 'wrist' takes positions"),
         ({"kp": -1.0}, "range"),
     ],
