@@ -206,11 +206,11 @@ REFUSED = {
     "unknown mode": (HingeSettings((HingeSetting("wrist", "magic"),)), "'magic' is not one of free, effort, position"),
     "locked": (
         HingeSettings((HingeSetting("wrist", "locked"),)),
-        "'locked' is not available: a hinge cannot be locked",
+        "'locked' is not available: the node does not lock hinges",
     ),
     "prescribed": (
         HingeSettings((HingeSetting("wrist", "prescribed"),)),
-        "a motion is prescribed by the robot's constr",
+        "the node does not prescribe motions yet",
     ),
     "no kp": (HingeSettings((HingeSetting("wrist", "position"),)), "position needs a gain; set hinges.wrist.kp"),
     "no kd": (HingeSettings((HingeSetting("wrist", "velocity", 1.0),)), "velocity needs a gain; set hinges.wrist.kd"),

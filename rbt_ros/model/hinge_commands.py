@@ -13,8 +13,8 @@ from rbt_ros.model.robot import Robot
 
 MODES = ("free", "effort", "position", "velocity")
 NOT_YET = {
-    "locked": "a hinge cannot be locked while it runs in this version",
-    "prescribed": "a motion is prescribed by the robot's constraints (docs/constraints.md), not by a mode",
+    "locked": "the node does not lock hinges yet; Simulation.lock does, and a scenario's changes",
+    "prescribed": "the node does not prescribe motions yet; Simulation.prescribe does, and a scenario's changes",
 }
 LAST_PIECE_NS = 1_000_000_000  # any length: after its last point a trajectory stays there
 

@@ -43,6 +43,7 @@ class Output(NamedTuple):
 
     divider: int
     publish: Callable[[Sample, int], None]  # (sample, stamp [ns])
+    in_step: bool = True  # whether the report of a second waits for its stamp
 
 
 class Loop:
@@ -75,7 +76,7 @@ class Loop:
         self._clock_start_ns = clock_start_ns
         self._every_tick, self._outputs = every_tick, tuple(outputs)
         self._on_latched, self._on_fault, self._second = on_latched, on_fault, second
-        self._report_divider = math.lcm(*(o.divider for o in self._outputs))
+        self._report_divider = math.lcm(*(o.divider for o in self._outputs if o.in_step))
         self._steps = 0  # since the start of the process; the clock counts these
         self._steps_asked = 0  # while paused
         self._overruns = self._given_up_ns = self._elapsed_ns = 0

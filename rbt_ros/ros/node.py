@@ -180,8 +180,9 @@ class SimulatorNode(Node):
                 every_tick = functools.partial(_publish_stamp, send, write)
             else:
                 divider = max(1, round(SECOND_NS / (rate * self.sim.h_ns)))
-                publish = _publish_if_wanted if topic.qos == "lazy" else _publish_sample
-                outputs.append(Output(divider, functools.partial(publish, send, write)))
+                lazy = topic.qos == "lazy"
+                publish = _publish_if_wanted if lazy else _publish_sample
+                outputs.append(Output(divider, functools.partial(publish, send, write), in_step=not lazy))
         return every_tick, outputs
 
     def _on_second(self, sample: Sample, stamp: int) -> None:

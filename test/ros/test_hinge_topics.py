@@ -52,8 +52,9 @@ class Chain:
     def go_on(self, ticks: int):
         """Run for some time, and pause."""
         self.ask("resume")
-        first = stamp_of(self.joints[-1]) if self.joints else 0
-        self.peer.until(lambda: self.joints and stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
+        self.peer.until(lambda: self.joints, "joint_states", self.child)
+        first = stamp_of(self.joints[-1])
+        self.peer.until(lambda: stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
         self.ask("pause")
 
 
@@ -120,7 +121,7 @@ def test_settings_at_the_start_act_from_t_0(ros):
     ("values", "words"),
     [
         ({"mode": "position"}, "position needs a gain; set hinges.wrist.kp"),
-        ({"mode": "locked"}, "'locked' is not available: a hinge cannot be locked while it runs"),
+        ({"mode": "locked"}, "'locked' is not available: the node does not lock hinges yet"),
         ({"mode": "position", "kp": 1.0, "velocity": 1.0}, "joint 'wrist' takes positions"),
         ({"kp": -1.0}, "range"),
     ],
