@@ -14,6 +14,7 @@ from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
+from rbt_ros.paths import writing
 
 WRENCH = (("moment", "N m"), ("force", "N"))
 
@@ -159,9 +160,9 @@ class Result:
     def constraint(self, name: str) -> ConstraintForce:
         """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
         known = dict.fromkeys(known for s in self.samples for known in s.constraints)
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             names = ", ".join(known) or "none"
-            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {names}.")
+            raise ModelError(f"robot '{self.robot.name}' has no constraint {name!r:.80}; it has {names}.")
         none = ConstraintForce(np.nan, np.full(6, np.nan), np.nan)  # a dock, while it does not hold
         rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
@@ -201,7 +202,9 @@ class Result:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
         table = self.columns()
         rows = np.column_stack(list(table.values()))
-        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+        header = ",".join(table)
+        with writing(path):
+            np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=header, comments="", encoding="utf-8")
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of rates, attitude, energy and momentum errors of every free body; saved when `path` is given."""
@@ -230,5 +233,6 @@ class Result:
         axes[3].set_xlabel("time t [s]")
         figure.suptitle(self.robot.name)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path):
+                figure.savefig(path, dpi=150)
         return figure
