@@ -10,6 +10,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.signals import FOR_EVER, Signal, signal_arrays, stage_samples
 from rbt_ros.core.types import Input
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import numbers
 from rbt_ros.model.signals import table
 from rbt_ros.toolbox.state import LabState, to_body, to_inertial
 from rbt_ros.toolbox.vector_sum import VectorSum
@@ -73,9 +74,9 @@ def _terms(item: Any, kind: type[Force] | type[Torque]) -> list[Load]:
     if isinstance(item, Force | Torque) and not isinstance(item, kind):
         raise ScenarioError(f"{name}: a {type(item).__name__} was given; it belongs to {type(item).__name__.lower()}=.")
     given = item if isinstance(item, kind) else kind(item)
-    if given.frame not in FRAMES:
+    if not isinstance(given.frame, str) or given.frame not in FRAMES:
         raise ScenarioError(f"{name}: frame '{given.frame}' is not one of body, inertial.")
-    point = np.asarray(getattr(given, "at", (0.0, 0.0, 0.0)), dtype=float)
+    point = numbers(getattr(given, "at", (0.0, 0.0, 0.0)), f"{name}: at", ScenarioError)
     if point.shape != (3,) or not np.isfinite(point).all():
         raise ScenarioError(f"{name}: at={point.tolist()} must be three finite numbers [m], from the centre of mass.")
     if isinstance(given.value, VectorSum):
