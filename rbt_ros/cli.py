@@ -11,6 +11,7 @@ from typing import Any
 
 from rbt_ros import __version__
 from rbt_ros.errors import RbtError, SetupError
+from rbt_ros.paths import made_folder
 
 DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
 
@@ -250,6 +251,7 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     sim = scenario.simulation()
     if arguments.stabilise:
         sim.set_stabilise(arguments.stabilise)
+    out = made_folder(arguments.out)
     progress = _progress if sys.stderr.isatty() else None
     _warn_of_compiling()
     sim.warm_up()
@@ -258,8 +260,7 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     elapsed = time.perf_counter() - started
     if progress:
         sys.stderr.write("\r\x1b[K")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    csv = arguments.out / f"{scenario.name}.csv"
+    csv = out / f"{scenario.name}.csv"
     result.to_csv(csv)
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"

@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from numbers import Integral
 from threading import Event
 
 import numpy as np
@@ -27,10 +28,13 @@ def advance_many(
     computes a case, and how many there are (default: one per usable core), changes no bit. progress: called from here
     with the fraction of cases done. On Ctrl-C, or an error in `progress`, every simulation stops at a whole tick.
     """
-    cases = list(simulations)
-    _check_distinct(cases)
-    if threads is not None and threads < 1:
-        raise ScenarioError(f"threads {threads} must be one or more; leave it out for one per usable core.")
+    cases = _checked_cases(simulations)
+    if not isinstance(ticks, Integral) or ticks < 0:
+        raise ScenarioError(f"ticks {ticks!r:.80} must be a whole number of steps, 0 or more.")
+    if threads is not None and not (isinstance(threads, Integral) and threads >= 1):
+        raise ScenarioError(
+            f"threads {threads!r:.80} must be a whole number, one or more; leave it out for one per usable core."
+        )
     waiting, outcomes, stop = deque(enumerate(cases)), dict[int, SolveError | None](), Event()
 
     def work() -> None:
@@ -58,7 +62,10 @@ def advance_many(
 
 def case_rng(seed: int, case: int) -> np.random.Generator:
     """The random numbers of one case: they depend on the seed and the case's index only, not on how many there are."""
-    return np.random.default_rng([seed, case])
+    for what, value in (("seed", seed), ("case", case)):
+        if not isinstance(value, Integral) or value < 0:
+            raise ScenarioError(f"case_rng: {what} {value!r:.80} must be a whole number, 0 or more.")
+    return np.random.default_rng([int(seed), int(case)])
 
 
 def _outcome(case: int, sim: Simulation, ticks: int, stop: Event) -> SolveError | None:
@@ -71,8 +78,13 @@ def _outcome(case: int, sim: Simulation, ticks: int, stop: Event) -> SolveError 
     return None
 
 
-def _check_distinct(cases: list[Simulation]) -> None:
+def _checked_cases(simulations: Iterable[Simulation]) -> list[Simulation]:
+    """Simulations, each there once."""
+    cases = list(simulations) if isinstance(simulations, Iterable) else [simulations]
     first: dict[int, int] = {}
     for case, sim in enumerate(cases):
+        if not isinstance(sim, Simulation):
+            raise ScenarioError(f"case {case}: {sim!r:.80} is no Simulation; make one from a robot, or by rbt.load.")
         if first.setdefault(id(sim), case) != case:
             raise ScenarioError(f"cases {first[id(sim)]} and {case} are one simulation; make one for each case.")
+    return cases

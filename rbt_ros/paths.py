@@ -1,8 +1,11 @@
-"""Where the package's own files are: launch, config, urdf."""
+"""Files: where the package's own ones are (launch, config, urdf), and results that cannot be written."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from rbt_ros.errors import SetupError
+from rbt_ros.errors import ScenarioError, SetupError
 
 
 def share(*parts: str) -> Path:
@@ -20,3 +23,22 @@ def share(*parts: str) -> Path:
         f"the files of rbt_ros (launch, config, urdf) are not beside {package} nor in <prefix>/share/rbt_ros. "
         "Was the package copied by hand? Install it again: pip install rbt_ros"
     )
+
+
+@contextmanager
+def writing(path: Any) -> Iterator[None]:
+    """Around what writes the file `path`: a ScenarioError where that fails."""
+    try:
+        yield
+    except (OSError, TypeError, ValueError) as err:  # ValueError: figures in a format that matplotlib does not know
+        why = err.strerror if isinstance(err, OSError) else err
+        raise ScenarioError(f"{path!s:.200} cannot be written ({why}); give a file in a folder that exists.") from err
+
+
+def made_folder(path: Path) -> Path:
+    """The folder `path`, made where it is not there. Ask before a long computation, not behind it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise ScenarioError(f"the folder {path} cannot be made ({err.strerror}); give another one: --out DIR") from err
+    return path

@@ -16,6 +16,7 @@ from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
+from rbt_ros.paths import writing
 
 WRENCH = (("moment", "N m"), ("force", "N"))
 
@@ -171,9 +172,9 @@ class Result:
     def constraint(self, name: str) -> ConstraintForce:
         """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
         known = dict.fromkeys(known for s in self.samples for known in s.constraints)
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             names = ", ".join(known) or "none"
-            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {names}.")
+            raise ModelError(f"robot '{self.robot.name}' has no constraint {name!r:.80}; it has {names}.")
         none = ConstraintForce(np.nan, np.full(6, np.nan), np.nan)  # a dock, while it does not hold
         rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
@@ -260,14 +261,16 @@ class Result:
         axes[3].set_xlabel("time t [s]")
         figure.suptitle(self.robot.name)
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path):
+                figure.savefig(path, dpi=150)
         return figure
 
 
 def write_columns(table: Mapping[str, np.ndarray], path: str | Path) -> None:
     """A CSV file of named columns, 17 digits: what is read back has the same bits."""
     rows = np.column_stack(list(table.values()))
-    np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+    with writing(path):
+        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
 
 
 def empty_figure(width: float, height: float) -> Any:

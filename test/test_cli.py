@@ -70,6 +70,8 @@ def test_convert_to_urdf_and_again(tmp_path):
         ),
         (("run", "five_body", "--stabilise", "projection"), 1, "body 'upper' hangs on the"),
         (("study", "stabilise", "--until", "-1"), 1, "rbt: --until -1 must lie between 2 and 1e+06 seconds."),
+        (("run", "cubesat", "--until", "1", "--out", "/dev/null"), 1, "rbt: the folder /dev/null cannot be made (File"),
+        (("study", "tables", "--out", "/dev/null/a"), 1, "rbt: the folder /dev/null/a cannot be made (Not a dir"),
         (("study",), 2, "required: NAME"),
         (("study", "flight"), 2, "invalid choice: 'flight'"),
         (("info", "cubesat", "--fast"), 2, "unrecognized arguments: --fast"),

@@ -121,6 +121,23 @@ def test_ensembles_that_cannot_be():
     sim = spinning(0)
     with pytest.raises(ScenarioError, match="cases 0 and 2 are one simulation; make one for each case"):
         rbt.advance_many([sim, spinning(1), sim], 10)
-    with pytest.raises(ScenarioError, match="threads 0 must be one or more; leave it out for one per usable core"):
+    with pytest.raises(
+        ScenarioError, match="threads 0 must be a whole number, one or more; leave it out for one per usable core"
+    ):
         rbt.advance_many([sim], 10, threads=0)
+    assert sim.tick == 0
+
+
+def test_ensembles_of_what_is_no_simulation():
+    sim = spinning(0)
+    for make, message in (
+        (lambda: rbt.advance_many(sim.robot, 10), "case 0: Robot.* is no Simulation; make one from a robot"),
+        (lambda: rbt.advance_many([sim], 0.5), "ticks 0.5 must be a whole number of steps, 0 or more"),
+        (lambda: rbt.advance_many([sim], -1), "ticks -1 must be a whole number of steps, 0 or more"),
+        (lambda: rbt.advance_many([sim], 1, threads="2"), "threads '2' must be a whole number, one or more"),
+        (lambda: rbt.case_rng(0.5, 1), "case_rng: seed 0.5 must be a whole number, 0 or more"),
+        (lambda: rbt.case_rng(1, -1), "case_rng: case -1 must be a whole number, 0 or more"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            make()
     assert sim.tick == 0

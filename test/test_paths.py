@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import rbt_ros as rbt
 from rbt_ros import paths
-from rbt_ros.errors import SetupError
+from rbt_ros.errors import ScenarioError, SetupError
 
 
 def test_source_tree():
@@ -27,3 +28,22 @@ def test_python_files_say_what_they_are_for():
     root = Path(paths.__file__).parent
     silent = [p for p in root.rglob("*.py") if p.stat().st_size and not ast.get_docstring(ast.parse(p.read_text()))]
     assert silent == []
+
+
+def test_results_that_cannot_be_written_say_where(tmp_path):
+    lab = rbt.simulate(duration=0.01)
+    tree = rbt.load("cubesat").simulation().run(until=0.01, every=0.01)
+    gone = tmp_path / "gone"
+    for write, file, why in (
+        (lab.to_csv, gone / "a.csv", "No such file or directory"),
+        (lab.to_csv, tmp_path, "Is a directory"),
+        (lab.to_npz, gone / "a.npz", "No such file or directory"),
+        (lab.plot, gone / "a.png", "No such file or directory"),
+        (lab.plot, tmp_path / "a.foo", "Format 'foo' is not supported"),
+        (tree.to_csv, gone / "a.csv", "No such file or directory"),
+        (tree.plot, gone / "a.png", "No such file or directory"),
+    ):
+        with pytest.raises(
+            ScenarioError, match=f"{file} cannot be written .{why}.*; give a file in a folder that exists"
+        ):
+            write(file)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rbt_ros.core.vec import qmul
 from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import numbers
 
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
@@ -17,10 +18,10 @@ SEQUENCES = tuple(a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if b no
 
 def unit_quaternion(value: Sequence[float], where: str) -> Quaternion:
     """`value` as a unit quaternion; refused at zero, warned about when its norm is off by more than 1e-6."""
-    q = np.asarray(value, dtype=float)
+    q = numbers(value, where)
     if q.shape != (4,) or not np.isfinite(q).all():
         raise ModelError(f"{where}: a quaternion is four finite numbers w x y z, not {list(value)}.")
-    norm = float(np.linalg.norm(q))
+    norm = math.hypot(*q)  # does not overflow
     if norm < 1e-12:
         raise ModelError(
             f"{where}: the quaternion {list(value)} is zero and has no direction; no turn is [1, 0, 0, 0]."
@@ -76,7 +77,7 @@ def roll_pitch_yaw(q: Sequence[float]) -> tuple[float, float, float]:
 
 def from_matrix(matrix: Any, where: str) -> Quaternion:
     """q_AB of the rotation matrix R_AB, from its largest component (Shepperd), w >= 0."""
-    R = np.asarray(matrix, dtype=float)
+    R = numbers(matrix, where)
     if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0:
         raise ModelError(f"{where}: {R.tolist()} is no rotation: R Rᵀ must be 1 (to 1e-9) and det R = +1.")
     return nearest_quaternion(R)
@@ -101,11 +102,12 @@ def nearest_quaternion(R: np.ndarray) -> Quaternion:
 
 def as_quaternion(value: Any, where: str) -> Quaternion:
     """A unit quaternion from four numbers w x y z, a 3x3 matrix, or ("ZYX", a, b, c) with angles in rad."""
-    if len(value) == 4 and isinstance(value[0], str):
-        return from_euler(value[0], [float(a) for a in value[1:]], where)
-    if np.shape(value) == (3, 3):
+    if isinstance(value, Sequence) and len(value) == 4 and isinstance(value[0], str):
+        return from_euler(value[0], numbers(value[1:], where).tolist(), where)
+    shape = numbers(value, where).shape
+    if shape == (3, 3):
         return from_matrix(value, where)
-    if np.shape(value) == (4,):
+    if shape == (4,):
         return unit_quaternion(value, where)
     raise ModelError(f'{where}: {value} is no attitude; give w x y z, a 3x3 matrix, or ("ZYX", a, b, c) in rad.')
 

@@ -12,11 +12,11 @@ from rbt_ros.core.types import NV, JointKind, Model
 from rbt_ros.errors import ModelError
 from rbt_ros.model.arrays import free_rows, frozen, tree_and_bodies
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
-from rbt_ros.model.checks import checked_name, number, unit, vector
+from rbt_ros.model.checks import checked_name, number, numbers, unit, vector
 from rbt_ros.model.constraint_arrays import constrained
 from rbt_ros.model.constraints import Constraint, closure, couple, mimic, prescribe
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
-from rbt_ros.model.shapes import Shape, shape
+from rbt_ros.model.shapes import checked_shapes
 from rbt_ros.model.unilateral import RADIAL, Rope, Stop, rope, stops_of
 from rbt_ros.model.unilateral_arrays import with_ropes
 
@@ -62,7 +62,7 @@ class RobotBuilder:
         m = number(mass, f"mass of body '{name}'")
         if m < 0:
             raise ModelError(f"body '{name}': mass {m:g} kg is negative.")
-        looks = tuple(s if isinstance(s, Shape) else shape(name, **s) for s in shapes)
+        looks = checked_shapes(name, shapes)
         self._bodies[name] = Body(
             name, m, checked_inertia(f"body '{name}'", inertia), vector(com, f"com of body '{name}'"), looks
         )
@@ -104,8 +104,10 @@ class RobotBuilder:
         if name in self._hinges:
             raise ModelError(f"hinge '{name}' exists twice in robot '{self.name}'; names must differ.")
         where = f"hinge '{name}'"
+        for role, carried in (("parent", parent), ("child", child)):
+            checked_name(f"{where}: {role}", carried)
         kinds = {k.name.lower(): k for k in JointKind}
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             raise ModelError(f"{where}: '{kind}' is not a kind of hinge; use one of {', '.join(kinds)}.")
         if kinds[kind] == JointKind.FREE and parent != WORLD:
             raise ModelError(f"{where}: a free hinge hangs on the world, not on '{parent}'.")
@@ -345,7 +347,7 @@ def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
         return np.tile([-np.inf, np.inf], (NV[kind], 1))
     if kind in (JointKind.FIXED, JointKind.SPHERICAL, JointKind.FREE):
         raise ModelError(f"{where}: a {kind.name.lower()} hinge has no single axis that could have limits.")
-    pairs = np.asarray(limits, dtype=float)
+    pairs = numbers(limits, f"limits of {where}")
     pairs = pairs[None, :] if pairs.shape == (2,) and NV[kind] == 1 else pairs
     if pairs.shape != (NV[kind], 2):
         count = "(lower, upper)" if NV[kind] == 1 else f"{NV[kind]} pairs (lower, upper), one per freedom"
@@ -358,10 +360,10 @@ def checked_limits(kind: JointKind, limits: Any, where: str) -> np.ndarray:
 
 def checked_inertia(owner: str, inertia: Any) -> np.ndarray:
     """The 3x3 tensor of `owner` ("body 'hub'"): symmetric, no negative principal moment, triangle inequality."""
-    value = np.asarray(inertia, dtype=float)
+    where = f"{owner}: inertia"
+    value = numbers(inertia, where)
     if value.shape == (3,):
         value = np.diag(value)
-    where = f"{owner}: inertia"
     if value.shape != (3, 3) or not np.isfinite(value).all():
         raise ModelError(
             f"{where} {np.asarray(inertia).tolist()} is not 3 principal moments or a finite 3x3 tensor in kg·m²."
@@ -371,9 +373,9 @@ def checked_inertia(owner: str, inertia: Any) -> np.ndarray:
     a, b, c = np.linalg.eigvalsh(value)
     if a < -1e-12 * abs(c):
         raise ModelError(f"{where} with principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² is not positive definite.")
-    if a + b < c * (1 - 1e-12):
+    if a / 2 + b / 2 < c / 2 * (1 - 1e-12):
         raise ModelError(
             f"{where}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² break Ix + Iy >= Iz. "
             "Is the tensor about the centre of mass, and in kg·m² (not g·mm²)?"
         )
-    return frozen((value + value.T) / 2)
+    return frozen(0.5 * value + 0.5 * value.T)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbt_ros.errors import ModelError
+from rbt_ros.errors import ModelError, RbtError
 
 WORLD = "world"  # what stands still: a parent of hinges, an end of closures
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -24,20 +24,34 @@ def checked_name(what: str, name: Any) -> str:
 
 def number(value: Any, where: str) -> float:
     """`value` as a finite float."""
+    if isinstance(value, complex):
+        raise ModelError(f"{where}: {value!r} is complex; give a real number.")
     try:
         result = float(value)
-    except (TypeError, ValueError) as err:
-        raise ModelError(f"{where}: {value!r} is not a number.") from err
+    except (TypeError, ValueError, OverflowError) as err:
+        raise ModelError(f"{where}: {value!r:.80} is not a number.") from err
     if not math.isfinite(result):
         raise ModelError(f"{where}: {result} is not finite.")
     return result
 
 
+def numbers(value: Any, where: str, error: type[RbtError] = ModelError) -> np.ndarray:
+    """`value` as floats in an array of its own shape; an `error` where it is words, complex or ragged."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":  # words, complex numbers, dates
+            raise TypeError(array.dtype)
+        return array.astype(float)
+    except (TypeError, ValueError, OverflowError) as err:
+        raise error(f"{where}: {value!r:.80} is neither a number nor a regular array of numbers.") from err
+
+
 def vector(value: Any, where: str) -> tuple[float, float, float]:
     """Three finite numbers."""
-    if np.shape(value) != (3,):
-        raise ModelError(f"{where}: {value!r} is not three numbers.")
-    x, y, z = (number(c, where) for c in value)
+    array = numbers(value, where)
+    if array.shape != (3,):
+        raise ModelError(f"{where}: {value!r:.80} is not three numbers.")
+    x, y, z = (number(c, where) for c in array.tolist())
     return (x, y, z)
 
 

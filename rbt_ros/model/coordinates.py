@@ -1,6 +1,5 @@
 """Poses and hinge positions as people give them -> the engine's y = [q, v]. A body's frame is that of the user."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from rbt_ros.core.types import NQ, NV, SLIDES, JointKind
 from rbt_ros.core.vec import rotation
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import as_quaternion
+from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import Robot
 
 Vector = tuple[float, float, float]
@@ -109,10 +109,10 @@ def _given(value: Any, old: np.ndarray, what: str, unit: str, count: int = 3) ->
     """`value` as `count` finite numbers, or `old` where it is None."""
     if value is None:
         return old
-    array = np.atleast_1d(np.asarray(value, dtype=float))
+    array = np.atleast_1d(numbers(value, what))
     if array.shape != (count,) or not np.isfinite(array).all():
-        numbers = "one finite number" if count == 1 else f"{count} finite numbers"
-        raise ModelError(f"{what}: {value} must be {numbers} in {unit}.")
+        wanted = "one finite number" if count == 1 else f"{count} finite numbers"
+        raise ModelError(f"{what}: {value} must be {wanted} in {unit}.")
     return array
 
 
@@ -129,4 +129,8 @@ def _matrix(q: np.ndarray) -> np.ndarray:
 
 def is_finite(values: Sequence[float], count: int) -> bool:
     """Whether `values` are `count` finite numbers."""
-    return len(values) == count and all(math.isfinite(v) for v in values)
+    try:
+        array = numbers(values, "values")
+    except ModelError:
+        return False
+    return array.shape == (count,) and bool(np.isfinite(array).all())

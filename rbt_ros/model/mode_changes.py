@@ -53,13 +53,16 @@ def changed(robot: Robot, modes: Modes, change: Change, here: Here) -> Outcome:
         left = tuple(dock for dock in modes.docked if dock.name != change.dock)
         if len(left) == len(modes.docked):
             known = ", ".join(dock.name for dock in modes.docked) or "none"
-            raise ModelError(f"nothing is docked by the name of '{change.dock[:80]}'; docks that hold: {known}.")
+            raise ModelError(f"nothing is docked by the name of {change.dock!r:.80}; docks that hold: {known}.")
         return Outcome(modes._replace(docked=left), (change.dock,))
     if isinstance(change, Prescribe):
         motion = replace(prescribe(change.joint, change.motion), origin_ns=here.t_ns)
         others = tuple(c for c in modes.prescribed if c.name != change.joint)
         return Outcome(modes._replace(prescribed=(*others, motion)), (change.joint,))
-    return _released(robot, modes, change)
+    if isinstance(change, Release):
+        return _released(robot, modes, change)
+    kinds = "Lock, Unlock, Dock, Undock, Prescribe, Release"
+    raise ModelError(f"{change!r:.80} is no change of modes; use one of rbt.{kinds}.")
 
 
 def _locked(robot: Robot, modes: Modes, names: tuple[str, ...], lock: bool) -> Outcome:

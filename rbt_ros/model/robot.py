@@ -100,8 +100,8 @@ class Robot:
         return self._index("hinge", name, [h.name for h in self.hinges])
 
     def _index(self, what: str, name: str, names: list[str]) -> int:
-        if name not in names:
-            raise ModelError(f"robot '{self.name}' has no {what} '{name[:80]}'; it has {', '.join(names)}.")
+        if not isinstance(name, str) or name not in names:
+            raise ModelError(f"robot '{self.name}' has no {what} {name!r:.80}; it has {', '.join(names)}.")
         return names.index(name)
 
     @property
@@ -117,11 +117,11 @@ class Robot:
     def joint_place(self, joint: str) -> tuple[int, int, int]:
         """Body, coordinate and freedom of a one-axis joint."""
         for i, hinge in enumerate(self.hinges):
-            if joint in hinge.joint_names:
+            if isinstance(joint, str) and joint in hinge.joint_names:
                 k = hinge.joint_names.index(joint)
                 return i, int(self.model.tree[i, Q]) + k, int(self.model.tree[i, V]) + k
         known = ", ".join(self.joint_names) or "none"
-        raise ModelError(f"robot '{self.name}' has no joint '{joint[:80]}' of one axis; it has {known}.")
+        raise ModelError(f"robot '{self.name}' has no joint {joint!r:.80} of one axis; it has {known}.")
 
     @property
     def mass(self) -> float:

@@ -9,38 +9,43 @@ from rbt_ros.core import signals as core
 from rbt_ros.core.signals import Signal
 from rbt_ros.core.types import CUBIC, HOLD, LINEAR
 from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import number, numbers
 
 BETWEEN = {"hold": HOLD, "linear": LINEAR, "cubic": CUBIC}
 
 
 def sines(terms: Sequence[Sequence[float]], offset: float = 0.0) -> Signal:
     """offset + Σ a sin(ω t + φ); terms: (a, ω [rad/s], φ [rad]) each."""
-    if any(len(term) != 3 for term in terms):
-        raise ModelError(f"sines: each term is (amplitude, omega in rad/s, phase in rad), not {list(terms)}.")
-    _refuse_non_finite("sines", [offset, *(c for term in terms for c in term)])
-    return core.sines(float(offset), [tuple(float(c) for c in term) for term in terms])
+    rows = numbers(terms, "sines")
+    if rows.shape[1:] != (3,) and rows.size:
+        raise ModelError(f"sines: each term is (amplitude, omega in rad/s, phase in rad), not {terms!r:.80}.")
+    mean = number(offset, "sines: offset")
+    _refuse_non_finite("sines", rows.ravel().tolist())
+    return core.sines(mean, [tuple(row) for row in rows.tolist()])
 
 
 def polynomial(coefficients: Sequence[float]) -> Signal:
     """c0 + c1 t + c2 t² + ..., t in s."""
-    if len(coefficients) == 0:
+    row = _row(coefficients, "polynomial")
+    if len(row) == 0:
         raise ModelError("polynomial: there is no coefficient; a constant is [c0].")
-    _refuse_non_finite("polynomial", coefficients)
-    return core.polynomial([float(c) for c in coefficients])
+    _refuse_non_finite("polynomial", row)
+    return core.polynomial(row)
 
 
 def table(times: Sequence[float], values: Sequence[float], between: str = "linear") -> Signal:
     """`values` at rising `times` [s]; between them "hold", "linear" or "cubic"; outside the end values."""
-    if between not in BETWEEN:
+    if not isinstance(between, str) or between not in BETWEEN:
         raise ModelError(f"table: '{between}' is not one of {', '.join(BETWEEN)}.")
+    times, values = _row(times, "table: times"), _row(values, "table: values")
     if len(times) != len(values) or len(times) < (2 if between == "cubic" else 1):
         raise ModelError(f"table: {len(times)} times and {len(values)} values; as many of both, cubic from two on.")
     _refuse_non_finite("table", [*times, *values])
-    times_ns = [round(float(x) * 1e9) for x in times]
+    times_ns = [round(x * 1e9) for x in times]
     for before, after in zip(times_ns, times_ns[1:], strict=False):
         if after <= before:
             raise ModelError(f"table: the times must rise, and {after * 1e-9:g} s follows {before * 1e-9:g} s.")
-    return core.table(times_ns, [float(v) for v in values], BETWEEN[between])
+    return core.table(times_ns, values, BETWEEN[between])
 
 
 def sampled(function: Callable[[float], float], h_ns: int, nodes: Sequence[float], steps: int) -> Signal:
@@ -58,7 +63,16 @@ def sampled(function: Callable[[float], float], h_ns: int, nodes: Sequence[float
     return core.stage_samples(h_ns, nodes, values)
 
 
-def _refuse_non_finite(what: str, numbers: Sequence[float]) -> None:
-    for number in numbers:
-        if not math.isfinite(number):
-            raise ModelError(f"{what}: {number} is not finite.")
+def _row(given: Sequence[float], what: str) -> list[float]:
+    """A list of numbers."""
+    row = numbers(given, what)
+    if row.ndim != 1:
+        raise ModelError(f"{what}: {given!r:.80} is not a list of numbers.")
+    result: list[float] = row.tolist()
+    return result
+
+
+def _refuse_non_finite(what: str, row: Sequence[float]) -> None:
+    for value in row:
+        if not math.isfinite(value):
+            raise ModelError(f"{what}: {value} is not finite.")

@@ -1,6 +1,7 @@
 """What a user may ask of the stabilisation, and which robots it can serve."""
 
 import math
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,13 @@ class Stabilise(NamedTuple):
 def checked_stabilise(given: "Stabilise | str") -> Stabilise:
     """The options, from a method's name or all of them; ScenarioError names what is wrong."""
     options = Stabilise(given) if isinstance(given, str) else given
+    if not isinstance(options, Stabilise):
+        raise ScenarioError(f"stabilise {given!r:.80} is neither one of {', '.join(METHODS)} nor a rbt.Stabilise.")
+    for key in ("k_e", "k1", "k2", "i0"):
+        if not isinstance(getattr(options, key), Real) and not (key == "k_e" and options.k_e is None):
+            raise ScenarioError(f"stabilise: {key} {getattr(options, key)!r:.80} is not a number.")
     for what, value, known in (("stabilise", options.method, METHODS), ("order", options.order, ORDERS)):
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ScenarioError(f"{what} '{value}' is not one of {', '.join(known)}.")
     rules = {
         "k_e": (options.k_e is None or 0 < options.k_e < math.inf, "a positive error of the energy in J"),

@@ -40,13 +40,19 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?
 
 def quantity(value: Any, dimension: str) -> float:
     """`value` in SI: a number as it is, a string "number unit" of that dimension. ValueError says what is wrong."""
-    return float(_exact(value, dimension))
+    try:
+        si = float(_exact(value, dimension))
+    except OverflowError as err:
+        raise ValueError(f"{value!s:.20} is too large a number") from err
+    if not math.isfinite(si):
+        raise ValueError(f"{value} is not finite")
+    return si
 
 
 def unit_factor(unit: str, dimension: str) -> float:
     """SI units per `unit` of that dimension. ValueError says what is wrong."""
-    if unit not in UNITS[dimension]:
-        raise ValueError(f"'{unit}' is no unit of {dimension}; use one of {', '.join(UNITS[dimension])}")
+    if not isinstance(unit, str) or unit not in UNITS[dimension]:
+        raise ValueError(f"{unit!r} is no unit of {dimension}; use one of {', '.join(UNITS[dimension])}")
     return float(UNITS[dimension][unit])
 
 
@@ -73,7 +79,7 @@ def _exact(value: Any, dimension: str) -> float | Fraction:
             raise ValueError(f"'{value}' has the unit '{unit}', which is no {dimension}{_hint(dimension)}")
         factor = UNITS[dimension][unit]
         return Fraction(number) * factor if isinstance(factor, int | Fraction) else float(number) * factor
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not finite")
     return Fraction(repr(value)) if dimension == "time" else value  # repr: 0.001 s is exactly 1 ms
 

@@ -9,6 +9,7 @@ from scipy.integrate import DenseOutput, OdeSolution, OdeSolver
 
 from rbt_ros.core.events import Event, Hit, hits_in_step
 from rbt_ros.errors import SolveError
+from rbt_ros.model.checks import numbers
 from rbt_ros.solvers.bdf import ODE15I
 from rbt_ros.solvers.methods import METHODS, Method
 from rbt_ros.solvers.newton import ROOT_EPS, jacobian
@@ -52,7 +53,7 @@ class Checked:
 
     def __call__(self, t: float, *y: np.ndarray) -> np.ndarray:
         self.evaluations += 1
-        value = np.asarray(self.f(t, *y))
+        value = _numbers(f"f at t = {t:.9g} returned", self.f(t, *y))
         if value.shape != (self.n,):
             raise SolveError(
                 f"f at t = {t:.9g} returned shape {value.shape}, not ({self.n},): one value per element of y."
@@ -91,7 +92,7 @@ def solve(
     and refine - 1 times between. jac: ∂f/∂y of the implicit methods, a function of (t, y) or a matrix, default by
     differences. progress: called now and then with the fraction done. A terminal event ends the run.
     """
-    way = METHODS.get(method)
+    way = METHODS.get(method) if isinstance(method, str) else None
     if way is None:
         raise SolveError(f"solver '{method}' is not one of {', '.join(METHODS)}.")
     t0, t_end = _span(t_span)
@@ -287,8 +288,17 @@ def _once(make: Callable[[], Any]) -> Callable[[], Any]:
     return get
 
 
+def _numbers(name: str, values: Any) -> np.ndarray:
+    """An array of floats, or of complex numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError as err:
+        raise SolveError(f"{name} {values!r:.80}, which is no row of numbers.") from err
+    return array if array.dtype.kind in "fc" else numbers(array, name, SolveError)
+
+
 def _span(t_span: Sequence[float]) -> tuple[float, float]:
-    span = np.asarray(t_span, dtype=float)
+    span = numbers(t_span, "t_span", SolveError)
     if span.shape != (2,) or not np.isfinite(span).all() or span[0] == span[1]:
         raise SolveError(
             f"t_span {t_span} must be two different finite times, (start, end); end < start runs backward."
@@ -297,8 +307,7 @@ def _span(t_span: Sequence[float]) -> tuple[float, float]:
 
 
 def _start(name: str, values: Any) -> np.ndarray:
-    y = np.atleast_1d(np.array(values))
-    y = y if np.iscomplexobj(y) else y.astype(float)
+    y = np.atleast_1d(_numbers(name, values)).copy()
     if y.ndim != 1 or len(y) == 0 or not np.isfinite(y).all():
         raise SolveError(f"{name} {values} must be a row of finite numbers.")
     return y

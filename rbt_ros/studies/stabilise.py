@@ -19,6 +19,7 @@ from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.stabilise import METHODS, Stabilise
+from rbt_ros.paths import made_folder
 from rbt_ros.results import Sample, empty_figure
 from rbt_ros.sim import Simulation
 
@@ -255,10 +256,10 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
     if given.gains:
         print_gains(progress)
         return 0
+    made_folder(given.out)
     curves = compare(given.until, progress)
     rows = checkpoint_rows(curves, given.until)
     print_rows(filter(is_typical, rows))
-    given.out.mkdir(parents=True, exist_ok=True)
     write_csv(rows, given.out / "stabilise.csv")
     print(f"wrote {given.out / 'stabilise.csv'}")
     try:

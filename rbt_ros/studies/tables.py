@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.paths import made_folder
 from rbt_ros.studies.table_problems import KAPPA, PROBLEMS, G, H, Problem, mean_square, predicted, refine
 from rbt_ros.toolbox.simulate import FORMALISMS, simulate
 
@@ -260,10 +261,9 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
     parser.add_argument("--quick", action="store_true", help="quaternions only, less of Table 2: half a minute")
     parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (out)")
     given = parser.parse_args(arguments)
+    path = made_folder(given.out) / "tables.csv"
     rows = list(tables(given.quick, progress))
     print(report(rows))
-    given.out.mkdir(parents=True, exist_ok=True)
-    path = given.out / "tables.csv"
     to_csv(rows, path)
     print(f"wrote {path}")
     return 0

@@ -9,6 +9,8 @@ import numpy as np
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.checks import numbers
+from rbt_ros.model.mass.properties import MassProperties
 from rbt_ros.model.robot import Robot
 from rbt_ros.toolbox.state import STATES, P, Q, V, W, to_body, to_inertial
 from rbt_ros.toolbox.vectors import finite_vector
@@ -32,6 +34,8 @@ class RigidBody:
     @classmethod
     def of(cls, properties: Any, name: str = "body") -> "RigidBody":
         """Of mass properties (`mass`, `inertia` about the centre of mass); the origin moves to the centre of mass."""
+        if not isinstance(properties, MassProperties):
+            raise ScenarioError(f"RigidBody.of takes MassProperties from rbt.mass, not {properties!r:.80}.")
         return cls(properties.mass, properties.inertia, name)
 
 
@@ -66,10 +70,10 @@ def start_state(
 def _attitude(name: str, value: Any) -> Any:
     """`value` in the shape that its name promises."""
     if name == "euler":
-        if len(value) != 4 or not isinstance(value[0], str):
+        if not isinstance(value, Sequence) or len(value) != 4 or not isinstance(value[0], str):
             raise ScenarioError(f'euler={value} must be ("ZYX", a, b, c): a sequence and three angles in rad.')
         return value
-    array, shape = np.asarray(value, dtype=float), (4,) if name == "quaternion" else (3, 3)
+    array, shape = numbers(value, name, ScenarioError), (4,) if name == "quaternion" else (3, 3)
     if array.shape != shape:
         raise ScenarioError(f"{name} has the shape {array.shape}, not {shape}{' (w x y z)' * (shape == (4,))}.")
     return array.tolist()

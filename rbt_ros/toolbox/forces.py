@@ -73,7 +73,7 @@ def _terms(item: Any, kind: type[Force] | type[Torque]) -> list[Load]:
     if isinstance(item, Force | Torque) and not isinstance(item, kind):
         raise ScenarioError(f"{name}: a {type(item).__name__} was given; it belongs to {type(item).__name__.lower()}=.")
     given = item if isinstance(item, kind) else kind(item)
-    if given.frame not in FRAMES:
+    if not isinstance(given.frame, str) or given.frame not in FRAMES:
         raise ScenarioError(f"{name}: frame '{given.frame}' is not one of body, inertial.")
     point = finite_vector(getattr(given, "at", (0.0, 0.0, 0.0)), f"{name}: at", "m, from the centre of mass")
     if isinstance(given.value, VectorSum):

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import matrices
+from rbt_ros.model.checks import numbers
+from rbt_ros.paths import writing
 from rbt_ros.results import empty_figure, write_columns
 from rbt_ros.toolbox.forces import totals
 from rbt_ros.toolbox.gimbal import GimbalLock
@@ -198,7 +201,7 @@ class LabResult:
         Between them by the solver's interpolant where it has one, else by Hermite's polynomial of the solver's order
         through the states around t and their rates (order 4 where a load is held over each step).
         """
-        y = self.track.states(np.atleast_1d(np.asarray(t, dtype=float)))
+        y = self.track.states(np.atleast_1d(numbers(t, "at: t", ScenarioError)))
         return LabState.of(y if np.ndim(t) else y[0])
 
     # files and figures
@@ -225,7 +228,8 @@ class LabResult:
         """Write arrays under the names that they have here, for `numpy.load`; `units` says theirs."""
         arrays = {name: self.euler() if name == "euler" else getattr(self, name) for name in COLUMNS}
         units = [f"{name} [{unit}]" for name, unit in {"time": "s", **COLUMNS}.items()]
-        np.savez(path, time=self.time, units=np.array(units), **arrays)
+        with writing(path):
+            np.savez(path, time=self.time, units=np.array(units), **arrays)
 
     def plot(self, path: str | Path | None = None, title: str = "") -> Any:
         """A figure of position, velocity in both frames and omega_b over time; saved when `path` is given."""
@@ -247,7 +251,8 @@ class LabResult:
             ax.set_xlabel("time t [s]")
         figure.suptitle(title or f"{self.body.name}, {self.solver}")
         if path is not None:
-            figure.savefig(path, dpi=150)
+            with writing(path):
+                figure.savefig(path, dpi=150)
         return figure
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence
+from rbt_ros.model.checks import numbers
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.toolbox import engine_runs, solver_runs
 from rbt_ros.toolbox.body import RigidBody, start_state
 from rbt_ros.toolbox.events import checked_events, find_hits
 from rbt_ros.toolbox.forces import loads
 from rbt_ros.toolbox.formalisms import Formalism, Matrices, MultiplierQuaternions, Quaternions
-from rbt_ros.toolbox.gimbal import Guard
+from rbt_ros.toolbox.gimbal import NEAR, Guard
 from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.result import LabResult
 from rbt_ros.toolbox.stretches import Progress, Steps, plain_steps
@@ -111,12 +112,12 @@ def simulate(
     y13 = start_state(position, velocity, velocity_b, omega_b, omega_e, quaternion, euler, matrix)
     problem = Problem(Plant(body, gravity, loads(force, torque)), y13, _span(duration, span))
     given = dict(step=step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step)
-    name = checked_sequence(sequence, "sequence")
+    name, action = checked_sequence(sequence, "sequence"), _known("on_singularity", on_singularity, tuple(NEAR))
     way = Way(
         _known("solver", solver, _solvers()),
         _known("formalism", formalism, FORMALISMS),
         _normalise(normalise, formalism),
-        Guard(name, on_singularity) if formalism == "euler" else None,
+        Guard(name, action) if formalism == "euler" else None,
         _options(solver, given),
         _stabilise(stabilise, body),
         _progress(progress),
@@ -205,13 +206,13 @@ def _solvers() -> tuple[str, ...]:
 
 
 def _known(what: str, name: Any, known: Sequence[str]) -> str:
-    if name not in known:
-        raise ScenarioError(f"{what} '{name}' is not one of {', '.join(known)}.")
+    if not isinstance(name, str) or name not in known:
+        raise ScenarioError(f"{what} {name!r:.80} is not one of {', '.join(known)}.")
     return str(name)
 
 
 def _normalise(given: str | None, formalism: str) -> str | None:
-    if given not in NORMALISE:
+    if not isinstance(given, str | None) or given not in NORMALISE:
         raise ScenarioError(f"normalise {given!r} is not one of 'projection', 'manifold', 'multiplier', None.")
     if formalism == "euler" and given in ("manifold", "multiplier"):
         raise ScenarioError(f"normalise='{given}': Euler angles have no constraint to keep; leave it out.")
@@ -231,21 +232,31 @@ def _span(duration: float | None, span: Sequence[float] | None) -> tuple[float, 
     if duration is not None and span is not None:
         raise ScenarioError("both duration and span are given; they say the same thing: give one.")
     if span is None:
-        end = 1.0 if duration is None else float(duration)
+        end = 1.0 if duration is None else _one(duration, "duration")
         if not (math.isfinite(end) and end > 0):
             raise ScenarioError(f"duration {duration} s must be a positive finite number.")
         return 0.0, end
-    if len(span) != 2 or not all(math.isfinite(t) for t in span):
+    times = numbers(span, "span", ScenarioError)
+    if times.shape != (2,) or not np.isfinite(times).all():
         raise ScenarioError(f"span {span} must be two finite times (from, to) in s.")
-    if not span[0] < span[1]:
+    start, end = times.tolist()
+    if not start < end:
         raise ScenarioError(f"span {tuple(span)} s runs backwards or nowhere; the first time must be the smaller one.")
-    return float(span[0]), float(span[1])
+    return start, end
+
+
+def _one(value: Any, what: str) -> float:
+    """One number."""
+    array = numbers(value, what, ScenarioError)
+    if array.shape != ():
+        raise ScenarioError(f"{what} {value!r:.80} must be one number.")
+    return float(array)
 
 
 def _options(solver: str, given: dict[str, float | None]) -> dict[str, float]:
     """Those options that were given, checked."""
     kind = "adaptive" if solver == "dop853_adaptive" else "fixed" if solver in OURS else "named"
-    options = {name: float(value) for name, value in given.items() if value is not None}
+    options = {name: _one(value, name) for name, value in given.items() if value is not None}
     for name, value in options.items():
         if name not in OPTIONS[kind]:
             raise ScenarioError(f"solver '{solver}' takes {', '.join(OPTIONS[kind])}, not {name}.")
@@ -271,7 +282,7 @@ def _steps(span: tuple[float, float], options: dict[str, float]) -> Steps:
 def _output_times(given: Any, span: tuple[float, float]) -> np.ndarray | None:
     if given is None:
         return None
-    times = np.asarray(given, dtype=float)
+    times = numbers(given, "output_times", ScenarioError)
     if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise ScenarioError("output_times must be finite rising times (n,) in s.")
     if times[0] < span[0] or times[-1] > span[1]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import numbers
 from rbt_ros.toolbox.vectors import Constant, OfState, OfTime, Series, arguments, sampled, source
 
 
@@ -82,7 +83,7 @@ class VectorSum:
 
     def at(self, t: Any) -> np.ndarray:
         """The sum (3,) at a time t [s], or (N, 3) at times (N,)."""
-        times = np.atleast_1d(np.asarray(t, dtype=float))
+        times = np.atleast_1d(numbers(t, "VectorSum.at: t", ScenarioError))
         total = sum((sampled(term, times) for term in self.terms), np.zeros((len(times), 3)))
         return total if np.ndim(t) else total[0]
 

@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbt_ros.core.signals import cubic_pieces
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import numbers
 from rbt_ros.model.signals import BETWEEN
 from rbt_ros.toolbox.state import LabState
 
@@ -61,7 +63,8 @@ class Series:
     """Samples at rising times [s]; between them "linear", "hold" or "cubic"; zero outside of its time."""
 
     def __init__(self, times: Any, values: Any, between: str, where: str):
-        self.times, self.values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+        self.times = numbers(times, f"{where}: times", ScenarioError)
+        self.values = numbers(values, f"{where}: values", ScenarioError)
         self.between = between
         n = len(self.times) if self.times.ndim == 1 else -1
         if self.values.shape != (n, 3) or n < 2:
@@ -69,8 +72,7 @@ class Series:
                 f"{where}: a series is (times (N,), values (N, 3)) or one (N, 4) array t x y z, N from 2 on; here "
                 f"times have the shape {self.times.shape}, values {self.values.shape}."
             )
-        if between not in BETWEEN:
-            raise ScenarioError(f"{where}: between='{between}' is not one of {', '.join(BETWEEN)}.")
+        _check_between(between, where)
         bad = np.flatnonzero(~(np.isfinite(self.times) & np.isfinite(self.values).all(axis=1)))
         if bad.size:
             raise ScenarioError(f"{where}: sample {bad[0]} at t = {self.times[bad[0]]:g} s is not finite.")
@@ -102,6 +104,7 @@ Source = Constant | OfTime | OfState | Series
 
 def source(value: Any, where: str, per: str | None = None, between: str = "linear") -> Source:
     """What `value` means; `where` stands in errors."""
+    _check_between(between, where)
     if per is not None and not (callable(value) and arguments(value) == 2):
         raise ScenarioError(f"{where}: per='{per}' is for functions of (t, state); leave it out.")
     if callable(value):
@@ -117,9 +120,14 @@ def source(value: Any, where: str, per: str | None = None, between: str = "linea
         return OfState(value, per, where)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 4:
         return Series(value[:, 0], value[:, 1:], between, where)
-    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) > 0:
+    if isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], Real):
         return Series(value[0], value[1], between, where)
     return Constant(checked(value, where))
+
+
+def _check_between(between: Any, where: str) -> None:
+    if not isinstance(between, str) or between not in BETWEEN:
+        raise ScenarioError(f"{where}: between={between!r:.80} is not one of {', '.join(BETWEEN)}.")
 
 
 def arguments(function: Callable[..., Any]) -> int:
@@ -149,10 +157,7 @@ def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:
 
 def finite_vector(value: Any, what: str, unit: str) -> np.ndarray:
     """Three finite numbers, as a start, a point or gravity is given; `what` and `unit` stand in the error."""
-    try:
-        vector = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        vector = np.zeros(0)
+    vector = numbers(value, what, ScenarioError)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ScenarioError(f"{what} {value} must be three finite numbers in {unit}.")
     return vector

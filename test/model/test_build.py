@@ -182,3 +182,76 @@ def test_motions_without_mass_are_refused_by_name(numbers, axis, message):
     b = RobotBuilder("mobile").body("rod", **numbers).hinge("pin", "revolute", parent="world", child="rod", axis=axis)
     with pytest.raises(ModelError, match=message):
         b.build()
+
+
+def one_body(**given):
+    return RobotBuilder("r").body("a", **{"mass": 1, "inertia": (1, 1, 1), **given})
+
+
+def looks(**given):
+    return one_body(shapes=[given])
+
+
+def hung(**given):
+    return one_body().hinge("h", **{"kind": "revolute", "parent": "world", "child": "a", **given})
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: one_body(mass=10**400), "mass of body 'a': 1000*"),
+        (lambda: one_body(mass=1j), "mass of body 'a': 1j is complex; give a real number"),
+        (lambda: one_body(inertia="x"), "body 'a': inertia: 'x' is neither a number nor a regular array of numbers"),
+        (
+            lambda: one_body(inertia=[[1, 2], [3]]),
+            r"inertia: \[\[1, 2\], \[3\]\] is neither a number nor a regular array",
+        ),
+        (lambda: one_body(com=[[1, 2], [3]]), r"com of body 'a': \[\[1, 2\], \[3\]\] is neither"),
+        (lambda: one_body(com=np.array([1j, 0, 0])), "com of body 'a': .* is neither a number nor a regular array"),
+        (lambda: one_body(shapes=3), "body 'a': shapes must be a list, not 3"),
+        (lambda: one_body(shapes=dict(kind="box", size=(1, 1, 1))), "body 'a': shapes must be a list, not {'kind'"),
+        (
+            lambda: looks(kind="sphere", radius=1),
+            r"shape of body 'a': .*'radius': 1.* may have size, at, .* radius of a",
+        ),
+        (lambda: looks(size=1), "shape of body 'a': {'size': 1} must have a kind"),
+        (lambda: looks(kind=["box"]), r"shape of body 'a': '\['box'\]' is not a kind of shape; use one of box"),
+        (lambda: looks(kind="sphere", size="big"), "shape of body 'a': 'big' is neither a number nor"),
+        (lambda: looks(kind="sphere", size=1, at=(1, 2)), r"at of shape of body 'a': \(1, 2\) is not three numbers"),
+        (lambda: looks(kind="sphere", size=1, at=(np.nan, 0, 0)), "at of shape of body 'a': nan is not finite"),
+        (lambda: looks(kind="sphere", size=1, rgba=(1, 0)), r"rgba \(1, 0\) is not four numbers from 0 to 1"),
+        (
+            lambda: looks(kind="sphere", size=1, rgba=(255, 0, 0, 1)),
+            r"rgba \(255, 0, 0, 1\) is not four numbers from 0",
+        ),
+        (lambda: looks(kind="mesh", file=3), "only a mesh, names its file; this is a mesh with file 3"),
+        (lambda: hung(kind=None), "hinge 'h': 'None' is not a kind of hinge"),
+        (lambda: hung(parent=["a"]), r"hinge 'h': parent name \"\['a'\]\": use a letter"),
+        (lambda: hung(child=None), "hinge 'h': child name 'None': use a letter"),
+        (lambda: hung(limits="x"), "limits of hinge 'h': 'x' is neither a number nor a regular array of numbers"),
+        (lambda: hung(rotation=1), r"hinge 'h': 1 is no attitude; give w x y z, a 3x3 matrix, or \(\"ZYX\", a, b, c\)"),
+        (lambda: hung(rotation=("ZYX", 0, None, 0)), "hinge 'h': three finite angles in rad are needed"),
+        (lambda: hung(rotation=("ZYX", 0, "a", 0)), r"hinge 'h': \(0, 'a', 0\) is neither a number nor"),
+    ],
+)
+def test_what_is_no_number_and_no_name_is_refused(make, message):
+    with pytest.raises(ModelError, match=message):
+        make()
+
+
+def test_names_that_are_no_words_are_told_what_there_is():
+    robot = hung().build()
+    for name in (None, 3, ["h"], np.array(["h"])):
+        with pytest.raises(ModelError, match="robot 'r' has no hinge .*; it has h"):
+            robot.hinge_index(name)
+        with pytest.raises(ModelError, match="robot 'r' has no joint .* of one axis; it has h"):
+            robot.joint_place(name)
+
+
+def test_large_numbers_do_not_overflow():
+    """A quaternion's norm and the symmetric part of a tensor exist where squares and sums leave the range of floats."""
+    with pytest.warns(UserWarning, match="has norm 1e\\+300 and was normalised"):
+        turned = hung(rotation=(1e300, 0, 0, 0)).build()
+    assert turned.hinges[0].quaternion == (1.0, 0.0, 0.0, 0.0)
+    tensor = one_body(inertia=(1.5e308, 1.5e308, 1.5e308)).build().bodies[0].inertia
+    assert (tensor == np.diag([1.5e308] * 3)).all()

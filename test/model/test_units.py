@@ -46,6 +46,8 @@ def test_times_are_whole_nanoseconds_exactly(value, ns):
         ("1 kg", "time", r"'1 kg' has the unit 'kg', which is no time; .*: s, ms, us, ns, min, h"),
         ("fast", "time", "'fast' is not a number with a unit"),
         (True, "mass", "True is not a number"),
+        (10**400, "mass", "10000000000000000000 is too large a number"),
+        ("1e400 kg", "mass", "1e400 kg is too large a number"),
         (float("nan"), "mass", "nan is not finite"),
         ([1], "mass", r"\[1\] is not a number"),
         ("1 m m", "length", "'1 m m' has the unit 'm m'"),

@@ -1,11 +1,12 @@
 """Vertices and facets as arrays, checked; and the edges of a surface: open, wound against each other, in parts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbt_ros.errors import ModelError
+from rbt_ros.model import checks
 
 FLAT = 1e-12  # a facet this much lower than long has no area
 
@@ -20,10 +21,7 @@ class Mesh(NamedTuple):
 
 def checked_vertices(vertices: Any, name: str) -> np.ndarray:
     """(n, 3) finite."""
-    try:
-        array = np.ascontiguousarray(vertices, dtype=float)
-    except (TypeError, ValueError) as err:
-        raise ModelError(f"{name}: vertices are not rows of three numbers: {err}.") from err
+    array = np.ascontiguousarray(checks.numbers(vertices, f"vertices of {name}"))
     if array.ndim != 2 or array.shape[1] != 3:
         raise ModelError(f"{name}: vertices have the shape {array.shape}; give one row x, y, z [m] per vertex.")
     finite = np.isfinite(array).all(axis=1)
@@ -39,7 +37,9 @@ def checked_facets(facets: Any, count: int, name: str) -> list[tuple[np.ndarray,
     if isinstance(facets, np.ndarray):
         kinds = [(np.arange(len(facets)), facets)]
     else:
-        listed = list(facets)
+        listed = list(facets) if isinstance(facets, Iterable) else [facets]
+        if not all(isinstance(row, Sequence | np.ndarray) for row in listed):
+            raise ModelError(f"{name}: facets {facets!r:.80} are no list of rows of vertex numbers.")
         sizes = np.array([len(row) for row in listed], dtype=int)
         kinds = [(np.flatnonzero(sizes == k), np.array([row for row in listed if len(row) == k])) for k in set(sizes)]
     if sum(len(rows) for _, rows in kinds) == 0:

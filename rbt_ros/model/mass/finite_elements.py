@@ -43,7 +43,7 @@ def nastran(
     *,
     length_unit: str | None = None,
     mass_unit: str | None = None,
-    ignore: Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     lumped: bool = False,
 ) -> MassProperties:
     """The mass properties of a NASTRAN model, in its basic coordinate system.
@@ -56,7 +56,7 @@ def nastran(
     path = Path(file)
     metre = length_factor(length_unit, path.name)
     kilogram = file_factor(mass_unit, "mass", path.name, "mass_unit='t' (--mass-unit t, which goes with mm and MPa)")
-    skip = {word.upper() for word in ignore}
+    skip = {word.upper() for word in ([ignore] if isinstance(ignore, str) else ignore)}
     deck = _Deck([card for card in read_cards(path) if card.name not in skip])
     parts = [*deck.elements(lumped), *deck.point_masses()]
     if not any(part.mass > 0 for part in parts):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import number
 from rbt_ros.model.mass.properties import MassProperties, mass_of, positive, vector
 
 
@@ -65,11 +66,12 @@ def sizes(name: str, **given: Any) -> tuple[float, ...]:
 
 def _inner(name: str, inner: float, outer: float, density: float | None) -> float:
     """A checked inner radius; equal to the outer one it means a thin wall, which has a mass but no volume."""
+    inner = number(inner, f"inner radius of the {name}")
     if not 0 <= inner <= outer:
         raise ModelError(f"{name}: inner radius {inner:g} m must lie between 0 and the radius {outer:g} m.")
     if inner == outer and density is not None:
         raise ModelError(f"{name}: inner radius {inner:g} m leaves no wall; give its mass, or a smaller inner radius.")
-    return float(inner)
+    return inner
 
 
 def _diagonal(

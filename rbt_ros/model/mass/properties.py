@@ -10,6 +10,7 @@ from rbt_ros.core.vec import rotation as matrix_of
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.build import checked_inertia
+from rbt_ros.model.checks import numbers
 
 ALIKE = 1e-12  # moments that differ by less than this part of the largest count as equal
 TIE = 1e-6  # components of a unit vector that differ by less do not decide which is the largest
@@ -76,7 +77,10 @@ class MassProperties(NamedTuple):
 
 def combine(parts: Iterable[MassProperties]) -> MassProperties:
     """All parts, given in one frame, as one body: parallel axes about the common CoM, so nothing cancels."""
-    parts = list(parts)
+    parts = list(parts) if isinstance(parts, Iterable) else [parts]
+    for k, part in enumerate(parts):
+        if not isinstance(part, MassProperties):
+            raise ModelError(f"combine: part {k} is {part!r:.80}, not MassProperties; make one with rbt.mass.")
     if not parts:
         raise ModelError("combine: there is no part; give at least one.")
     mass = math.fsum(part.mass for part in parts)
@@ -142,7 +146,7 @@ def positive(value: Any, what: str, unit: str) -> float:
     """A positive, finite number."""
     try:
         number = float(value)
-    except (TypeError, ValueError) as err:
+    except (TypeError, ValueError, OverflowError) as err:
         raise ModelError(f"{what}: {value!r} is not a number in {unit}.") from err
     if not 0 < number < math.inf:
         raise ModelError(f"{what}: {number:g} {unit} must be positive and finite.")
@@ -151,30 +155,24 @@ def positive(value: Any, what: str, unit: str) -> float:
 
 def vector(value: Any, what: str) -> np.ndarray:
     """Three finite numbers."""
-    try:
-        numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError) as err:
-        raise ModelError(f"{what}: {value!r} is not three numbers.") from err
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise ModelError(f"{what}: {value!r} is not three finite numbers.")
-    return numbers
+    array = numbers(value, what)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ModelError(f"{what}: {value!r:.80} is not three finite numbers.")
+    return array
 
 
 def per_item(value: Any, count: int, what: str, unit: str) -> np.ndarray:
     """(count,) positive numbers: one for all, or one each."""
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as err:
-        raise ModelError(f"{what}: {value!r} is neither a number in {unit} nor a list of them.") from err
-    if numbers.ndim == 0:
+    array = numbers(value, f"{what} [{unit}]")
+    if array.ndim == 0:
         return np.full(count, positive(value, what, unit))
-    if numbers.shape != (count,):
-        raise ModelError(f"{what}: {numbers.shape} numbers for {count} facets; give one for all, or one each.")
-    wrong = ~((numbers > 0) & (numbers < math.inf))
+    if array.shape != (count,):
+        raise ModelError(f"{what}: {array.shape} numbers for {count} facets; give one for all, or one each.")
+    wrong = ~((array > 0) & (array < math.inf))
     if wrong.any():
         worst = int(np.argmax(wrong))
-        raise ModelError(f"{what}: {numbers[worst]:g} {unit} of facet {worst} must be positive and finite.")
-    return numbers
+        raise ModelError(f"{what}: {array[worst]:g} {unit} of facet {worst} must be positive and finite.")
+    return array
 
 
 def only_one(density: Any, mass: Any, name: str) -> None:
