@@ -275,6 +275,28 @@ def test_locking_what_is_locked_changes_nothing_and_says_so():
         assert sim.unlock("ha2", "ha1") == rbt.ModeChange(0, "unlock", ("ha1",), pytest.approx(0, abs=1e-25), ("ha2",))
 
 
+def test_the_name_of_a_dock_is_of_two_bodies():
+    """Docking the same two again changes nothing; other two by the same name would stay apart unsaid: refused."""
+    sim = tree(5, 4)
+    sim.dock("a0", "world", name="grip")
+    with pytest.warns(UserWarning, match="dock 'grip' changes nothing; it is so already"):
+        assert sim.dock("world", "a0", name="grip").unchanged == ("grip",)
+    digest = sim.digest()
+    with pytest.raises(rbt.ModelError, match="dock 'grip': 'a0' and 'world' are docked by this name .* give another"):
+        sim.dock("a1", "world", name="grip")
+    assert (len(sim.docked), sim.digest()) == (1, digest)
+
+
+def test_changes_that_are_none_are_refused():
+    sim = tree(5, 4)
+    with pytest.raises(rbt.ModelError, match="'lock' is no change of modes; use one of rbt.Lock, Unlock, Dock"):
+        sim.change("lock")
+    with pytest.raises(rbt.ModelError, match="nothing is docked by the name of None; docks that hold: none"):
+        sim.undock(None)
+    with pytest.raises(rbt.ModelError, match="has no hinge None; it has"):
+        sim.lock(None)
+
+
 @pytest.mark.parametrize("method", ["projection", "gradient"])
 def test_stabilisation_goes_on_with_what_is_left(method):
     """After a lock the angular momentum and the energy that are left are kept: RK4 at 20 ms alone drifts 1e-6, the

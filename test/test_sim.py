@@ -343,12 +343,40 @@ def test_a_controller_holds_what_it_sets_over_each_span():
         (lambda: rbt.table([0, 1], [1, 2], "wavy"), "'wavy' is not one of hold, linear, cubic"),
         (lambda: rbt.polynomial([]), "there is no coefficient"),
         (lambda: rbt.polynomial([math.nan]), "polynomial: nan is not finite"),
+        (lambda: rbt.polynomial("x"), "polynomial: 'x' is neither a number nor a regular array of numbers"),
+        (lambda: rbt.polynomial(1.0), "polynomial: 1.0 is not a list of numbers"),
+        (lambda: rbt.table(1, 2), "table: times: 1 is not a list of numbers"),
+        (lambda: rbt.table([0, 1], [1, 2], None), "'None' is not one of hold, linear, cubic"),
+        (lambda: rbt.sines(3.0), "sines: each term is .*, not 3.0"),
+        (lambda: rbt.sines([(1, "fast", 0)]), r"sines: \[\(1, 'fast', 0\)\] is neither a number nor a regular array"),
+        (lambda: rbt.sines([], offset=math.inf), "sines: offset: inf is not finite"),
         (lambda: rbt.sines([(1, 2)]), r"each term is \(amplitude, omega in rad/s, phase in rad\)"),
     ],
 )
 def test_signals_that_cannot_be(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+def test_only_a_robot_is_simulated():
+    """A builder, or a scenario, in its place is told the call that is missing."""
+    for given in (rbt.RobotBuilder("r").body("a", mass=1, inertia=(1, 1, 1)), rbt.load("cubesat"), "cubesat", None):
+        with pytest.raises(
+            ScenarioError, match=r"is no Robot .* RobotBuilder.build\(\) makes one, and rbt.load\(name\)"
+        ):
+            Simulation(given)
+
+
+@pytest.mark.parametrize("wrong", ["x", {}, [[1, 2], [3]], (1, 2), math.nan, None])
+def test_starts_that_are_no_numbers_change_nothing(wrong):
+    sim = Simulation.of(scenario_from_text(STILL))
+    digest = sim.digest()
+    if wrong is not None:
+        with pytest.raises(ModelError, match="position of hinge 'pivot'"):
+            sim.set_hinge("pivot", wrong)
+    with pytest.raises(ModelError, match="has no hinge .*; it has pivot"):
+        sim.set_hinge(wrong, 1.0)
+    assert sim.digest() == digest
 
 
 def test_functions_that_fail_say_when():

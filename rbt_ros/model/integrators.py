@@ -10,6 +10,11 @@ ONE_BODY = (*TORQUE_FREE, "lie_euler")
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
     """Why this integrator cannot move this robot; empty if it can."""
+    if not isinstance(robot, Robot):
+        return (
+            f"{type(robot).__name__} is no Robot that could be simulated; RobotBuilder.build() makes one, and "
+            "rbt.load(name).simulation() is the simulation of a scenario."
+        )
     if robot.constraints and integrator in (*ONE_BODY, *ADAPTIVE):
         return (
             f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "

@@ -85,8 +85,13 @@ def _released(robot: Robot, modes: Modes, change: Release) -> Outcome:
 
 def _docked(robot: Robot, modes: Modes, dock: Dock, here: Here) -> Outcome:
     where = f"dock '{dock.title}'"
-    if dock.title in [d.name for d in modes.docked]:
-        return Outcome(modes, (), (dock.title,))
+    for there in modes.docked:
+        if there.name == dock.title and {there.body_a, there.body_b} == {dock.body_a, dock.body_b}:
+            return Outcome(modes, (), (dock.title,))
+        if there.name == dock.title:
+            raise ModelError(
+                f"{where}: '{there.body_a}' and '{there.body_b}' are docked by this name already; give another: name=."
+            )
     links, _ = links_now(robot, modes, here.q, here.pose)
     if rigid_root(links, dock.body_a) == rigid_root(links, dock.body_b):
         raise ModelError(
