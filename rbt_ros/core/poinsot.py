@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.stabilise import ALIKE
 from rbt_ros.core.vec import rotation, turn
 from rbt_ros.errors import ModelError
-
-ALIKE = 1e-13  # principal moments that differ by less, relatively, are one
 
 
 class Poinsot(NamedTuple):
@@ -59,22 +58,22 @@ def poinsot(inertia, q_WB, w_WB_B) -> Poinsot:
     normal, distance = unit_rows(L_W), np.divide(2.0 * energy, size, out=np.zeros(len(q)), where=size > 0)
     axes = plane_axes(normal)
     return Poinsot(
-        moments,
-        R_BP,
-        energy,
-        L_W,
-        np.sqrt(2.0 * energy[:, None] / moments),
-        size[:, None] / moments,
-        np.sqrt(2.0 * energy[:, None] * moments),
-        size,
-        w,
-        w_W,
-        normal,
-        distance,
-        axes,
-        np.einsum("nij,nj->ni", axes, w_W),
-        unit_rows(w),
-        unit_rows(w_W),
+        moments=moments,
+        R_BP=R_BP,
+        energy=energy,
+        momentum=L_W,
+        energy_ellipsoid=np.sqrt(2.0 * energy[:, None] / moments),
+        momentum_ellipsoid=size[:, None] / moments,
+        energy_ellipsoid_L=np.sqrt(2.0 * energy[:, None] * moments),
+        momentum_sphere=size,
+        polhode=w,
+        herpolhode=w_W,
+        plane_normal=normal,
+        plane_distance=distance,
+        plane_axes=axes,
+        herpolhode_in_plane=np.einsum("nij,nj->ni", axes, w_W),
+        body_cone=unit_rows(w),
+        space_cone=unit_rows(w_W),
     )
 
 
