@@ -27,7 +27,7 @@ from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, sp
 
 SETTLE = 1e-6  # [m/s, rad/s]: rebounds below this do not happen
 STILL = 1e-11  # [m/s, rad/s]: what is slower stands still
-CLOSED = 1e-11  # [m, rad], per 1 + |length or limit|: rows nearer than this collide together
+CLOSED = 1e-13  # [m, rad], per 1 + |length or limit|: rows nearer than this collide together
 IMPACTS = 100  # at one instant, one after the other
 EVENTS = 1000  # in one tick
 KEPT = 100_000  # events that are remembered

@@ -45,7 +45,7 @@ def test_a_whole_scenario():
     s = scenario_from_text(GOOD, "sat.yaml")
     assert (s.name, s.h_ns, s.duration_ns, s.seed, s.mode) == ("sat", 10**6, 60 * 10**9, 7, "fast")
     assert s.gravity == (0, 0, -9.81)
-    assert s.outputs == {"tf": 50, "odom": 0, "joint_states": 1000}
+    assert s.outputs == {"tf": 50, "odom": 0, "joint_states": 1000, "ropes": 100}
     start = s.start_bodies["hub"]
     assert start.omega_body[2] == pytest.approx(200 * math.tau / 60) and start.velocity[2] == 7500
     assert start.quaternion == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
