@@ -8,7 +8,7 @@ import time
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
@@ -27,6 +27,14 @@ def publish_for_ever(node, stop):
         for name, message in (("/clock", clock), ("joint_states", joints), ("/tf", transforms), ("odom", odometry))
     }
     diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+    sent, round_trips = {}, []
+
+    def on_answer(message):
+        stamp = message.header.stamp
+        if (begin := sent.get(stamp.sec * 1_000_000_000 + stamp.nanosec)) is not None:
+            round_trips.append((time.monotonic_ns() - begin) * 1e-3)
+
+    node.create_subscription(WrenchStamped, "wrench/cubesat", on_answer, 10)
     late, ticks, overruns = np.zeros(60_000), 0, 0
     start = deadline = time.monotonic_ns()
     while not stop.is_set():
@@ -39,14 +47,20 @@ def publish_for_ever(node, stop):
         overruns += lateness > H_NS
         ticks += 1
         clock.clock.sec, clock.clock.nanosec = divmod(ticks * H_NS, 1_000_000_000)
+        joints.header.stamp = clock.clock
         publishers["/clock"].publish(clock)
         publishers["joint_states"].publish(joints)
         if ticks % 10 == 0:
             publishers["/tf"].publish(transforms)
             publishers["odom"].publish(odometry)
+        sent[ticks * H_NS] = time.monotonic_ns()
+        sent.pop((ticks - 1000) * H_NS, None)
         if ticks % 1000 == 0:
             p50, p99, most = np.percentile(late[: min(ticks, len(late))], [50, 99, 100])
+            trip = np.percentile(round_trips[-10_000:], [50, 99]) if round_trips else (0.0, 0.0)
             values = {
+                "latency p50 [us]": trip[0],
+                "latency p99 [us]": trip[1],
                 "ticks": ticks,
                 "overruns, part of ticks": overruns / ticks,
                 "jitter p50 [us]": p50,

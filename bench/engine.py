@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import bodies
@@ -131,18 +132,29 @@ def linear(wanted):
     return {"linear": Row(us[128] / us[8], us[128], us[8], "us per body and step, N = 128 over N = 8: less is better")}
 
 
-def stabilise_cost(wanted):
-    """What the projection adds to a step. Allowed: 100 ns or 0.3 of an RK4 step of S1, whichever is larger."""
+def projection_times(_):
+    """[µs per step without, with projection, energy drift in 20 s without, with] of S1 by RK4, in this process."""
     plain, kept = Ours(SYSTEMS["S1"]), Ours(SYSTEMS["S1"])
     kept.simulation.set_stabilise("projection")
-    us = interleave({"without": (lambda: plain.run(2000), 2000), "with": (lambda: kept.run(2000), 2000)}, 2000)
-    ns, allowed = (us["with"] - us["without"]) * 1e3, max(100.0, 300.0 * us["without"])
+    us = interleave({0: (lambda: plain.run(2000), 2000), 1: (lambda: kept.run(2000), 2000)}, 500)
     drifts = []
     for simulation in (plain.simulation, kept.simulation):
         simulation.reset()
         drifts.append(simulation.run(20.0, every=20.0).samples[-1].conservation.energy)
-    drift = "energy after 20 s: {:.1e}, kept {:.1e}".format(*drifts)
-    note = f"on an RK4 step of S1 of {1e3 * us['without']:.0f} ns; {drift}"
+    return [us[0], us[1], *drifts]
+
+
+def stabilise_cost(wanted):
+    """What the projection adds to a step. Allowed: 100 ns or 0.3 of an RK4 step of S1, whichever is larger.
+
+    The least of five processes each: where one happens to put its code makes all its steps longer by up to a half.
+    """
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        found = np.array(pool.map(projection_times, range(5), chunksize=1))
+    without, corrected = found[:, :2].min(axis=0)
+    ns, allowed = 1e3 * float(corrected - without), max(100.0, 300.0 * float(without))
+    drift = "energy after 20 s: {:.1e}, kept {:.1e}".format(*found[0, 2:])
+    note = f"on an RK4 step of S1 of {1e3 * without:.0f} ns; {drift}"
     return {"stabilise_cost": Row(allowed / ns, ns, allowed, "ns of a projection per step, allowed / ours", note)}
 
 

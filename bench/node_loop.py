@@ -1,5 +1,6 @@
 """The node's stepping loop at 1 kHz with all topics, beside a bare rclpy loop that publishes the same messages."""
 
+import json
 import os
 import subprocess
 import sys
@@ -36,8 +37,15 @@ def measure(wanted: set[str]) -> dict[str, Row]:
     return {key: row for key, row in rows.items() if key in wanted}
 
 
-def run_watched(*command: str, domain: int) -> tuple[float, float, float, float, float]:
-    """(p50, p99, max [us], overruns per tick, ticks missing), from the last /diagnostics of a run of SECONDS."""
+def run_watched(*command: str, domain: int) -> tuple[float, ...]:
+    """(p50, p99, max [us], overruns per tick, ticks missing) of a run of SECONDS."""
+    keys = ("jitter p50 [us]", "jitter p99 [us]", "jitter max [us]", "overruns, part of ticks", "missing")
+    told = last_told(*command, "--duration", str(SECONDS + 3), domain=domain)
+    return tuple(told[key] for key in keys)
+
+
+def last_told(*command: str, domain: int, beside: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, float]:
+    """The numbers of the loop in the last /diagnostics of a run, with another Python program beside it if wanted."""
     with tempfile.TemporaryDirectory() as logs:
         environment = {
             **os.environ,
@@ -45,17 +53,22 @@ def run_watched(*command: str, domain: int) -> tuple[float, float, float, float,
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "ROS_LOG_DIR": logs,
         }
-        options = ["--duration", str(SECONDS + 3)]
-        child = subprocess.Popen([sys.executable, *command, *options], env=environment, stdout=subprocess.DEVNULL)
-        watcher = [sys.executable, str(BARE.with_name("watch_diagnostics.py")), str(SECONDS)]
+        children = [
+            subprocess.Popen([sys.executable, *words], env=environment, stdout=subprocess.DEVNULL)
+            for words in (command, beside)
+            if words
+        ]
+        watcher = [sys.executable, str(BARE.with_name("watch_diagnostics.py")), str(seconds)]
         try:
             seen = subprocess.run(
-                watcher, env=environment, capture_output=True, text=True, timeout=SECONDS + 60, check=True
+                watcher, env=environment, capture_output=True, text=True, timeout=seconds + 60, check=True
             )
         finally:
-            child.terminate()
-            child.wait(timeout=30)
-    return tuple(float(x) for x in seen.stdout.split())  # type: ignore[return-value]
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait(timeout=30)
+    return json.loads(seen.stdout)
 
 
 GROUPS = [Group(("node_jitter", "node_overruns", "node_ticks"), measure)]

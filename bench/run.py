@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import Group, Missing, Row, machine
 
 RESULTS = Path(__file__).with_name("results.json")
-MODULES = ("engine", "loops", "forward", "solution", "laboratory", "mass", "node_loop")  # each has GROUPS
+MODULES = ("engine", "loops", "locks", "forward", "solution", "laboratory", "mass", "node_loop", "node_commands")
 
 
 def main() -> int:

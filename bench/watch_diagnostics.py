@@ -1,5 +1,6 @@
 """Wait for the loop's /diagnostics that come last within the given seconds; print what the benchmark reads."""
 
+import json
 import sys
 import time
 
@@ -16,16 +17,15 @@ def main():
     def on_diagnostics(message):
         for status in message.status:
             if status.name.endswith(": loop"):
-                seen.append({pair.key: float(pair.value) for pair in status.values})
+                seen.append({pair.key: float(pair.value) for pair in status.values if pair.key != "state"})
 
     node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
     start = time.monotonic()
     while time.monotonic() < start + seconds or not seen:
         rclpy.spin_once(node, timeout_sec=0.1)
     last = seen[-1]
-    keys = ("jitter p50 [us]", "jitter p99 [us]", "jitter max [us]", "overruns, part of ticks")
-    missing = last["elapsed [s]"] / last["step [s]"] - last["ticks"]
-    print(*(last[key] for key in keys), missing)
+    last["missing"] = last["elapsed [s]"] / last["step [s]"] - last["ticks"]
+    print(json.dumps(last))
 
 
 if __name__ == "__main__":

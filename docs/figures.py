@@ -1,5 +1,6 @@
 """The pictures of README and docs, made by the package itself: python docs/figures.py (needs matplotlib)."""
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import rbt_ros as rbt
 from rbt_ros.core.vec import rotation
 
 HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples"
 FACES = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
 
 
@@ -66,5 +68,12 @@ def cubesat():
     figure.savefig(HERE / "cubesat.png", dpi=120)
 
 
+def demonstrations():
+    """Those of demonstrations.md, by the examples themselves."""
+    for example in sorted([*EXAMPLES.glob("demo_*.py"), *EXAMPLES.glob("guide_*.py")]):
+        runpy.run_path(str(example))["main"](HERE / f"{example.stem}.png")
+
+
 if __name__ == "__main__":
     cubesat()
+    demonstrations()

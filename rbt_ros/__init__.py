@@ -25,6 +25,7 @@ _FACE = {
     "Wrench": "rbt_ros.model.inputs",
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",
+    **dict.fromkeys(("Lock", "Unlock", "Dock", "Undock", "Prescribe", "Release", "ModeChange"), "rbt_ros.model.modes"),
     "Stabilise": "rbt_ros.model.stabilise",
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",

@@ -19,11 +19,15 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt info cubesat               what is in a scenario
   rbt convert a.yaml a.urdf      its robot as URDF
   rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
-  rbt study stabilise            compare integrators and stabilisation: a table, a figure
+  rbt study tables               studies that compare: the MATLAB toolbox's solvers; or: rbt study stabilise
   rbt setup-ros                  make the ROS 2 messages that pip does not have
 """
 # name -> (module, what it finds out); the module has `main(arguments, progress)` with a parser of its own
 STUDIES = {
+    "tables": (
+        "rbt_ros.studies.tables",
+        "the tables of the MATLAB toolbox's thesis again: solvers, attitude formalisms",
+    ),
     "stabilise": ("rbt_ros.studies.stabilise", "what keeps angular momentum and energy, and what it costs"),
 }
 
@@ -260,6 +264,8 @@ def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
     kept, h = result.samples[-1].conservation, sum(c * c for c in result.angular_momentum_com[-1]) ** 0.5
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
+    for change in result.changes:
+        print(f"  t = {change.t:.9g} s: {change.what} {', '.join(change.names)}, {change.energy_lost:.6g} J lost")
     print(
         f"  energy               {result.energy.total[-1]:.9g} J, {_drift(kept.energy, kept.energy_since_ns, sim.t_ns)}"
     )
@@ -292,6 +298,10 @@ def _drift(drift: float, since_ns: int, now_ns: int) -> str:
 
 
 def _progress(fraction: float) -> None:
+    """A bar on one line, which goes when all is done."""
+    if fraction >= 1.0:
+        sys.stderr.write("\r\x1b[K")
+        return
     width = 40
     done = int(fraction * width)
     sys.stderr.write(f"\r[{'#' * done}{'.' * (width - done)}] {100 * fraction:3.0f} %")

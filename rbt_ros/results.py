@@ -10,8 +10,10 @@ import numpy as np
 from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.core.types import KIND, NQ, NV, Q, V
 from rbt_ros.errors import ModelError, SetupError
+from rbt_ros.model.attitude import turn_all
 from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
+from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
 
@@ -70,6 +72,8 @@ class Sample(NamedTuple):
     conservation: Conservation
     constraints: dict[str, ConstraintForce]  # what each constraint does, by name
     work: Work | None = None  # where `work_of_inputs` was asked for
+    locked: tuple[str, ...] = ()  # hinges that are locked from this instant on
+    docked: tuple[str, ...] = ()  # docks that hold from this instant on
     ropes: Mapping[str, RopeForce] = MappingProxyType({})  # what each rope does, by name
     stops: Mapping[str, StopForce] = MappingProxyType({})  # what the stops of each joint do, by name of the joint
     impact_loss: float = 0.0  # energy lost in impacts of ropes and stops since t = 0 [J]
@@ -113,17 +117,18 @@ class HingeResult(NamedTuple):
         return self.rate
 
 
-def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
-    w, u = q[:, :1], q[:, 1:]
-    return a + 2 * np.cross(u, np.cross(u, a) + w * a)
-
-
 class Result:
     """Samples in a row, in SI."""
 
-    def __init__(self, robot: Robot, samples: Sequence[Sample], events: Sequence[ContactEvent] = ()):
+    def __init__(
+        self,
+        robot: Robot,
+        samples: Sequence[Sample],
+        changes: Sequence[ModeChange] = (),
+        events: Sequence[ContactEvent] = (),
+    ):
         self.robot = robot
+        self.changes = tuple(changes)  # of modes, from the first sample to the last
         self.events = tuple(events)  # of ropes and stops
         self.samples = tuple(samples)
         self.t_ns = np.array([s.t_ns for s in samples], dtype=np.int64)
@@ -165,10 +170,12 @@ class Result:
 
     def constraint(self, name: str) -> ConstraintForce:
         """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""
-        if name not in self.samples[0].constraints:
-            known = ", ".join(self.samples[0].constraints) or "none"
-            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {known}.")
-        rows = [s.constraints[name] for s in self.samples]
+        known = dict.fromkeys(known for s in self.samples for known in s.constraints)
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise ModelError(f"robot '{self.robot.name}' has no constraint '{name[:80]}'; it has {names}.")
+        none = ConstraintForce(np.nan, np.full(6, np.nan), np.nan)  # a dock, while it does not hold
+        rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def rope(self, name: str) -> RopeForce:
@@ -228,17 +235,11 @@ class Result:
 
     def to_csv(self, path: str | Path) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
-        table = self.columns()
-        rows = np.column_stack(list(table.values()))
-        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+        write_columns(self.columns(), path)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of rates, attitude, energy and momentum errors of every free body; saved when `path` is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as err:
-            raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
-        figure = Figure(figsize=(9, 9), layout="constrained")
+        figure = empty_figure(9, 9)
         axes = figure.subplots(4, 1, sharex=True)
         for body in self.robot.bodies:
             motion = self.body(body.name)
@@ -261,3 +262,18 @@ class Result:
         if path is not None:
             figure.savefig(path, dpi=150)
         return figure
+
+
+def write_columns(table: Mapping[str, np.ndarray], path: str | Path) -> None:
+    """A CSV file of named columns, 17 digits: what is read back has the same bits."""
+    rows = np.column_stack(list(table.values()))
+    np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+
+
+def empty_figure(width: float, height: float) -> Any:
+    """A figure [inches]; matplotlib is imported when the first one is drawn, SetupError where it is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as err:
+        raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
+    return Figure(figsize=(width, height), layout="constrained")

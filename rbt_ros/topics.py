@@ -5,44 +5,25 @@ the message, so that w x y z becomes x y z w by name, never by position.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.relative import relative_poses
 from rbt_ros.core.types import JointKind, Q, V
 from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
-from rbt_ros.model.attitude import IDENTITY
-from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.fields import Fields as Fields
+from rbt_ros.fields import Quaternion as Quaternion
+from rbt_ros.fields import Time as Time
+from rbt_ros.fields import Vector3 as Vector3
+from rbt_ros.fields import header, time_of
+from rbt_ros.markers import Markers
+from rbt_ros.model.attitude import IDENTITY, turn_all
+from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
 from rbt_ros.model.unilateral import Rope
 from rbt_ros.model.urdf import urdf_text
-from rbt_ros.results import Sample, turn_all
-
-Fields = dict[str, Any]
-
-
-class Time(NamedTuple):
-    """builtin_interfaces/Time."""
-
-    sec: int
-    nanosec: int
-
-
-class Vector3(NamedTuple):
-    """geometry_msgs/Vector3 and Point."""
-
-    x: float
-    y: float
-    z: float
-
-
-class Quaternion(NamedTuple):
-    """geometry_msgs/Quaternion, in our order: fields are set by name."""
-
-    w: float
-    x: float
-    y: float
-    z: float
+from rbt_ros.results import Sample
 
 
 class Topic(NamedTuple):
@@ -51,7 +32,7 @@ class Topic(NamedTuple):
     key: str  # its name in the scenario's `outputs`; "" where it has no rate (every step, or latched)
     name: str
     type: str
-    qos: str  # "clock" | "stream" | "latched"
+    qos: str  # "clock" | "stream" | "latched" | "lazy": a stream that is made only when somebody listens
     fields: Callable[[Sample, int], Fields]  # (sample, stamp [ns]) -> message fields
 
 
@@ -102,65 +83,60 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
             lambda sample, stamp: joint_state_fields(robot, sample, stamp),
         ),
         *odometry,
+        *several_freedoms(robot, prefix),
+        Topic("markers", "markers", "visualization_msgs/msg/MarkerArray", "lazy", Markers(robot, prefix)),
         *ropes,
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
     )
 
 
-def time_of(ns: int) -> Time:
-    """A stamp."""
-    return Time(*divmod(ns, 1_000_000_000))
-
-
-def header(stamp: int, frame: str = "") -> Fields:
-    """std_msgs/Header."""
-    return {"stamp": time_of(stamp), "frame_id": frame}
-
-
 def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
     """tf2_msgs/TFMessage: every link of robot_description in its parent; those on fixed hinges or all others."""
-    transforms = []
-    for i, hinge in enumerate(robot.hinges):
-        if (hinge.kind == JointKind.FIXED) != fixed:
-            continue
-        for parent, child, q, p in hinge_transforms(robot, i, sample):
-            transforms.append(
-                {
-                    "header": header(stamp, prefix + parent),
-                    "child_frame_id": prefix + child,
-                    "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
-                }
-            )
+    transforms = [
+        {
+            "header": header(stamp, prefix + parent),
+            "child_frame_id": prefix + child,
+            "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
+        }
+        for parent, child, q, p in Frames(robot, fixed).transforms(sample)
+    ]
     return {"transforms": transforms}
 
 
-def hinge_transforms(robot: Robot, i: int, sample: Sample) -> list[tuple[str, str, tuple, tuple]]:
-    """(parent, child, q, p) of every frame that hinge i moves: the massless ones between its single axes, its body."""
-    hinge = robot.hinges[i]
-    if len(hinge.single_axes) < 2:
-        q_PB, p_PB = sample.pose[i, :4], sample.pose[i, 4:]
-        if hinge.parent != WORLD:
-            q_PB, p_PB = seen_from(sample.pose[robot.body_index(hinge.parent)], q_PB, p_PB)
-        return [(hinge.parent, hinge.child, tuple(q_PB.tolist()), tuple(p_PB.tolist()))]
-    transforms = []
-    parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
-    first = robot.model.tree[i, Q]
-    for single, x in zip(hinge.single_axes, sample.q[first:].tolist(), strict=False):
-        if single.kind == JointKind.PRISMATIC:
-            q, p = q_PJ, add(p_PJ, qturn(q_PJ, scale(x, single.axis)))
-        else:
-            q, p = qmul(q_PJ, turn_quat(single.axis, x)), p_PJ
-        transforms.append((parent, single.frame, q, p))
-        parent, q_PJ, p_PJ = single.frame, IDENTITY, (0.0, 0.0, 0.0)
-    return transforms
+class Frames:
+    """The frames that fixed hinges, or all others, move: bodies, and massless ones between the axes of a hinge."""
 
+    def __init__(self, robot: Robot, fixed: bool):
+        self._tree = robot.model.tree
+        self._hinges = [
+            (i, hinge, hinge.single_axes)
+            for i, hinge in enumerate(robot.hinges)
+            if (hinge.kind == JointKind.FIXED) == fixed
+        ]
 
-def seen_from(parent: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """q_PB, p_PB_P from the parent's pose [q_WP, p_WP] and q_WB, p_WB."""
-    w, u = parent[0], -parent[1:4]
-    q_PB = np.concatenate([[w * q[0] - u @ q[1:]], w * q[1:] + q[0] * u + np.cross(u, q[1:])])
-    q_PW = np.concatenate([[w], u])
-    return q_PB, turn_all(q_PW[None, :], (p - parent[4:])[None, :])[0]
+    def transforms(self, sample: Sample) -> list[tuple[str, str, Sequence[float], Sequence[float]]]:
+        """(parent, child, q, p) of each."""
+        relative = np.empty_like(sample.pose)
+        relative_poses(self._tree, sample.pose, relative)
+        rows, found = relative.tolist(), []
+        for i, hinge, axes in self._hinges:
+            if len(axes) < 2:
+                found.append((hinge.parent, hinge.child, rows[i][:4], rows[i][4:]))
+            else:
+                found += self._chain(hinge, axes, sample.q[self._tree[i, Q] :].tolist())
+        return found
+
+    def _chain(self, hinge: Hinge, axes: tuple[SingleAxis, ...], q_hinge: list[float]) -> list:
+        transforms = []
+        parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
+        for single, x in zip(axes, q_hinge, strict=False):
+            if single.kind == JointKind.PRISMATIC:
+                q, p = q_PJ, add(p_PJ, qturn(q_PJ, scale(x, single.axis)))
+            else:
+                q, p = qmul(q_PJ, turn_quat(single.axis, x)), p_PJ
+            transforms.append((parent, single.frame, q, p))
+            parent, q_PJ, p_PJ = single.frame, IDENTITY, (0.0, 0.0, 0.0)
+        return transforms
 
 
 def joint_state_fields(robot: Robot, sample: Sample, stamp: int) -> Fields:
@@ -172,6 +148,39 @@ def joint_state_fields(robot: Robot, sample: Sample, stamp: int) -> Fields:
         position += sample.q[q : q + count].tolist()
         velocity += sample.v[v : v + count].tolist()
     return {"header": header(stamp), "name": list(robot.joint_names), "position": position, "velocity": velocity}
+
+
+def several_freedoms(robot: Robot, prefix: str) -> list[Topic]:
+    """multi_dof_joint_states, where a hinge is spherical or free."""
+    if not any(hinge.kind in (JointKind.SPHERICAL, JointKind.FREE) for hinge in robot.hinges):
+        return []
+
+    def fields(sample: Sample, stamp: int) -> Fields:
+        return multi_dof_fields(robot, prefix, sample, stamp)
+
+    name = "multi_dof_joint_states"
+    return [Topic(name, name, "sensor_msgs/msg/MultiDOFJointState", "lazy", fields)]
+
+
+def multi_dof_fields(robot: Robot, prefix: str, sample: Sample, stamp: int) -> Fields:
+    """sensor_msgs/MultiDOFJointState of spherical and free hinges: the child in the hinge's frame on the parent (of a
+    free one: in the world), the twist in the child's axes."""
+    names, transforms, twists = [], [], []
+    for i, hinge in enumerate(robot.hinges):
+        if hinge.kind == JointKind.FREE:
+            fields = odometry_fields(robot, prefix, i, sample, stamp)
+            pose, twist = fields["pose"]["pose"], fields["twist"]["twist"]
+            p, q, v, w = pose["position"], pose["orientation"], twist["linear"], twist["angular"]
+        elif hinge.kind == JointKind.SPHERICAL:
+            at_q, at_v = robot.model.tree[i, [Q, V]]
+            p, q = Vector3(0.0, 0.0, 0.0), Quaternion(*sample.q[at_q : at_q + 4].tolist())
+            v, w = Vector3(0.0, 0.0, 0.0), Vector3(*sample.v[at_v : at_v + 3].tolist())
+        else:
+            continue
+        names.append(hinge.name)
+        transforms.append({"translation": p, "rotation": q})
+        twists.append({"linear": v, "angular": w})
+    return {"header": header(stamp, prefix + WORLD), "joint_names": names, "transforms": transforms, "twist": twists}
 
 
 def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: int) -> Fields:

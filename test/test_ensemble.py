@@ -74,11 +74,20 @@ def test_progress_is_told_here_and_ends_with_one():
     assert {thread for _, thread in told} == {threading.main_thread()}
 
 
+@pytest.fixture
+def ctrl_c_counts():
+    """As in a terminal: what a shell starts in the background ignores SIGINT, and its children do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt(_):
     """What Ctrl-C does."""
     signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.usefixtures("ctrl_c_counts")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_it_at_whole_ticks(threads):
     before = threading.active_count()
@@ -93,6 +102,7 @@ def test_ctrl_c_ends_it_at_whole_ticks(threads):
     assert rbt.advance_many(ensemble, 3, threads) == [None] * 4
 
 
+@pytest.mark.usefixtures("ctrl_c_counts")
 def test_ctrl_c_ends_it_without_a_progress_too():
     ctrl_c = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):

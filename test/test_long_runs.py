@@ -69,7 +69,7 @@ def test_splitting_keeps_the_energy_of_the_cubesat(until):
     ],
 )
 def test_projection_has_no_trend(integrator, step, steps):
-    """The level is found to 4 eps, of which the energy of a body with moments as different as 1 : 5 makes 20 eps."""
+    """The level is found to 4 eps of the largest 1/I: E to 20 where moments differ by 1 : 5. Found: 9 eps."""
     errors = energy_errors(cubesat(integrator, step, "projection"), steps * step, 1000)
     assert np.abs(errors).max() < 32 * EPS
     moved, chance = trend(errors)
@@ -78,11 +78,11 @@ def test_projection_has_no_trend(integrator, step, steps):
 
 @pytest.mark.parametrize("steps", [10_000, pytest.param(1_000_000, marks=LONG)])
 def test_projection_of_a_tree_has_no_trend(steps):
-    """Energy with springs, and L; without it RK4 loses 1e-8 of the energy in 1e4 steps."""
+    """Energy with springs, and L; without it RK4 loses 3e-9 of the energy in 1e4 steps."""
     sim = craft("projection")
     L = np.array(sim.sample().angular_momentum_com)
     errors = energy_errors(sim, steps * 5e-3, 1000)
-    assert np.abs(errors).max() < 1e-13
+    assert np.abs(errors).max() < 32 * EPS  # found: 7
     moved, chance = trend(errors)
     assert moved < chance + 8 * EPS
     assert np.array(sim.sample().angular_momentum_com) == pytest.approx(L, abs=1e-13 * np.linalg.norm(L))

@@ -7,7 +7,7 @@ import pytest
 from transforms3d.quaternions import rotate_vector
 
 import rbt_ros as rbt
-from rbt_ros.results import turn_all
+from rbt_ros.model.attitude import turn_all
 
 
 @pytest.fixture(scope="module")

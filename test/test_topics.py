@@ -8,6 +8,7 @@ from transforms3d.quaternions import qmult, quat2mat
 
 import rbt_ros as rbt
 from rbt_ros import topics
+from rbt_ros.core.relative import seen_from
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.unilateral import rope
 from rbt_ros.model.unilateral_arrays import with_ropes
@@ -39,7 +40,7 @@ def test_seen_from_undoes_the_parent():
     parent, child = rng.normal(size=7), rng.normal(size=7)
     for pose in (parent, child):
         pose[:4] /= np.linalg.norm(pose[:4])
-    q, p = topics.seen_from(parent, child[:4], child[4:])
+    q, p = seen_from(tuple(parent[:4]), tuple(parent[4:]), tuple(child[:4]), tuple(child[4:]))
     assert qmult(parent[:4], q) == pytest.approx(child[:4], abs=1e-15)
     assert parent[4:] + quat2mat(parent[:4]) @ p == pytest.approx(child[4:], abs=1e-14)
 

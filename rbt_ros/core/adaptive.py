@@ -1,11 +1,8 @@
-"""Error-controlled Runge-Kutta pairs with dense output and events: DOP853, and DORMAND_PRINCE of orders 5 and 4.
+"""Solutions under error control: kept whole, with dense output and events, or at given times, or tick by tick.
 
-Each step is as long as the tolerance allows; what lies between is a polynomial of order 7 or 4. Steps end at every time
-at which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order. The tolerance is that of q
-and v; the work of inputs, where it is asked for, is integrated along, and whether it is does not change their bits.
-
+Steps end at every time at which an input may jump (`signals.breaks_ns`), so that none of its kinks spoils the order.
 `solve` keeps every step, for dense output and events. `solve_at` computes the states at given times in one compiled
-call. Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
+call. What a step is: `controlled.py`.
 """
 
 import math
@@ -14,241 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core import dop853, dormand_prince
-from rbt_ros.core.dynamics import coordinates
+from rbt_ros.core.controlled import DENSE, interpolate, march
 from rbt_ros.core.events import Event, Hit, hits_in_step
-from rbt_ros.core.integrate import (
-    DOP853,
-    DORMAND_PRINCE,
-    all_finite,
-    copy,
-    fill_stages,
-    first_non_finite,
-    normalise,
-    tableau,
-    weighted_sum,
-)
-from rbt_ros.core.jit import kernel, routine
+from rbt_ros.core.integrate import DOP853
 from rbt_ros.core.signals import breaks_ns
-from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, Model, Status
-from rbt_ros.core.work import GOOD_ROW, Work, model_size, workspace
+from rbt_ros.core.types import OK, TOO_MANY_STEPS, Input, Model, Status
+from rbt_ros.core.work import Work, model_size, workspace
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
-DENSE = {DOP853: 7, DORMAND_PRINCE: 4}  # coefficients per component
 CHUNK = 64  # steps per compiled call
 MAX_STEPS = 10_000_000
 
 
-# ------------------------------------------------------------------------------------------------------ steps
-@kernel
-def order_root(x, method):
-    """x^(1/8) of DOP853, x^(1/5) of DORMAND_PRINCE, without libm's pow: the same bits everywhere."""
-    return fifth_root(x) if method == DORMAND_PRINCE else math.sqrt(math.sqrt(math.sqrt(x)))
-
-
-@kernel
-def motion_size(model):
-    """nq + nv: how many elements of y the error control looks at."""
-    return coordinates(model) + model.freedom.shape[0]
-
-
-@kernel
-def fifth_root(x):
-    """x^(1/5) of x >= 0 by Newton's method on r⁵ = m, where x = m 32^n and 1/32 < m < 1."""
-    if not 0.0 < x < math.inf:
-        return x
-    m, e = math.frexp(x)
-    n = -((-e) // 5)
-    m, r = math.ldexp(m, e - 5 * n), 1.0
-    for _ in range(10):  # the start is too large by 2 at most: 0.8 of it per step, then quadratic
-        r -= (r - m / (r * r * r * r)) / 5.0
-    return math.ldexp(r, n)
-
-
-@kernel
-def error_norm(y, new, h, rtol, atol, method, work):
-    """The error of a step over the tolerance atol + rtol |y|, root mean square over the components."""
-    if method == DORMAND_PRINCE:
-        return fourth_order_error(y, new, h, rtol, atol, work)
-    return third_and_fifth_order_error(y, new, h, rtol, atol, work)
-
-
-@kernel
-def fourth_order_error(y, new, h, rtol, atol, work):
-    """Of the pair 5(4): the result of order 5 less that of order 4."""
-    total = 0.0
-    for c in range(y.shape[0]):
-        e = 0.0
-        for j in range(7):
-            e += dormand_prince.E[j] * work.stage[j, c]
-        e *= h / (atol + rtol * max(abs(y[c]), abs(new[c])))
-        total += e * e
-    return math.sqrt(total / y.shape[0])
-
-
-@kernel
-def third_and_fifth_order_error(y, new, h, rtol, atol, work):
-    """Of DOP853: from the estimates of order 5 and 3."""
-    five, three = 0.0, 0.0
-    for c in range(y.shape[0]):
-        e5, e3 = 0.0, 0.0
-        for j in range(dop853.STAGES):
-            e5 += dop853.E5[j] * work.stage[j, c]
-            e3 += dop853.E3[j] * work.stage[j, c]
-        size = atol + rtol * max(abs(y[c]), abs(new[c]))
-        five += (e5 / size) * (e5 / size)
-        three += (e3 / size) * (e3 / size)
-    if five == 0.0 and three == 0.0:
-        return 0.0
-    return abs(h) * five / math.sqrt((five + 0.01 * three) * y.shape[0])
-
-
-@kernel
-def dense_coefficients(y, new, h, method, work, row):
-    """Write y and the 7 or 4 coefficients of each component into a row of steps: see `interpolate`."""
-    ny, end_stage = y.shape[0], 6 if method == DORMAND_PRINCE else 12
-    for c in range(ny):
-        rise, start, end = new[c] - y[c], h * work.stage[0, c], h * work.stage[end_stage, c]
-        row[2 + c], row[2 + ny + c], row[2 + 2 * ny + c] = y[c], rise, start - rise
-        row[2 + 3 * ny + c] = 2.0 * rise - (end + start)
-        if method == DORMAND_PRINCE:
-            total = 0.0
-            for j in range(7):
-                total += dormand_prince.D[j] * work.stage[j, c]
-            row[2 + 4 * ny + c] = h * total
-        else:
-            for m in range(4):
-                total = 0.0
-                for j in range(16):
-                    total += dop853.D[m, j] * work.stage[j, c]
-                row[2 + (4 + m) * ny + c] = h * total
-
-
-@routine
-def stages(model, y, input, t_ns, s, h, method, work, first, last):
-    """Stages first to last - 1: also those beyond the step itself, of error estimate and dense output."""
-    A, _, C, _ = tableau(method)
-    fill_stages(model, y, input, t_ns, s, h, work, A, C, first, last)
-
-
-@kernel
-def first_step(model, y, input, t_ns, end, rtol, atol, method, work):
-    """A step [s] whose error will be about the tolerance: from the size of y, its rate, and the rate's change."""
-    ny = motion_size(model)
-    stages(model, y, input, t_ns, 0.0, 0.0, method, work, 0, 1)
-    d0, d1, d2, new = 0.0, 0.0, 0.0, work.stage[GOOD_ROW]
-    for c in range(ny):
-        size = atol + rtol * abs(y[c])
-        d0 += (y[c] / size) * (y[c] / size)
-        d1 += (work.stage[0, c] / size) * (work.stage[0, c] / size)
-    d0, d1 = math.sqrt(d0 / ny), math.sqrt(d1 / ny)
-    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-    h = min(h, end)
-    for c in range(ny):
-        new[c] = y[c] + h * work.stage[0, c]
-        work.stage[15, c] = work.stage[0, c]
-    stages(model, new, input, t_ns, h, 0.0, method, work, 0, 1)
-    for c in range(ny):
-        size = atol + rtol * abs(y[c])
-        change = (work.stage[0, c] - work.stage[15, c]) / size
-        d2 += change * change
-    d2 = math.sqrt(d2 / ny) / h
-    steepest = max(d1, d2)
-    h = min(100.0 * h, max(1e-6, 1e-3 * h) if steepest <= 1e-15 else order_root(0.01 / steepest, method), end)
-    return h if h > 0.0 else end  # also of NaN: the first step then finds out
-
-
-@kernel
-def dense_state(row, x, out):
-    """out = y at the fraction x of the step in `row`: y + x (F1 + (1-x) (F2 + x (F3 + (1-x) (F4 + ...))))."""
-    ny = out.shape[0]
-    count = (row.shape[0] - 2) // ny - 1
-    for c in range(ny):
-        total = 0.0
-        for i in range(count - 1, -1, -1):
-            total = (total + row[2 + (1 + i) * ny + c]) * (x if i % 2 == 0 else 1.0 - x)
-        out[c] = row[2 + c] + total
-
-
-@kernel
-def fill_rows(model, y, s, row, times, filled, out):
-    """Rows of out from `filled` on, while times <= s, where y is the end of the step in `row`; how many are full."""
-    while filled < times.shape[0] and times[filled] <= s:
-        if times[filled] < s:
-            dense_state(row, (times[filled] - row[0]) / row[1], out[filled])
-            normalise(model, out[filled])
-        else:
-            copy(y, out[filled])
-        filled += 1
-    return filled
-
-
-@routine
-def march(
-    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
-    t_ns, s, end, h, h_max, rtol, atol, method, max_steps, steps, times, out,
-):  # fmt: skip
-    """(code, steps taken, rejected, evaluations, times filled, s, h, body): from s to end [s] after t_ns, y in place.
-
-    At most max_steps steps; h = 0: choose the first one. The k-th step is kept as [s, h, y, coefficients] in row k of
-    steps, in turn. Row i of out becomes y at times[i] [s] after t_ns, s or later, quaternions normalised.
-    """
-    model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    _, B, _, count = tableau(method)
-    tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
-    dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
-    new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
-    size = motion_size(model)
-    filled = fill_rows(model, y, s, steps[0], times, 0, out)
-    if not h > 0.0 and s < end:
-        h = first_step(model, y, input, t_ns, end, rtol, atol, method, work)
-        evaluations += 2
-    while s < end and taken < max_steps:
-        h = min(h, h_max)
-        if end - s < 1.01 * h:
-            h = end - s
-        else:
-            h = (s + h) - s  # what the time will really advance by: no drift in ten thousand steps
-        known = 1 if again else 0  # the first stage does not depend on h
-        stages(model, y, input, t_ns, s, h, method, work, known, tried)
-        evaluations += tried - known
-        weighted_sum(work.stage, B, count, new)
-        for c in range(ny):
-            new[c] = y[c] + h * new[c]
-        finite = all_finite(new)
-        error = error_norm(y[:size], new[:size], h, rtol, atol, method, work) if finite else math.nan
-        if not error <= 1.0:  # NaN too
-            h *= max(SHRINK, SAFETY / order_root(error, method)) if math.isfinite(error) else SHRINK
-            rejected += 1
-            again = True
-            if not h > 1e-15 * end:
-                who = first_non_finite(model, new)
-                code = STEP_TOO_SMALL if finite else NON_FINITE_WORK if who < 0 else NON_FINITE
-                return code, taken, rejected, evaluations, filled, s, h, who
-            continue
-        stages(model, y, input, t_ns, s, h, method, work, tried, dense)
-        evaluations += dense - tried
-        row = steps[taken % steps.shape[0]]
-        row[0], row[1] = s, h
-        dense_coefficients(y, new, h, method, work, row)
-        copy(new, y)
-        normalise(model, y)
-        s = end if h == end - s else s + h
-        taken += 1
-        filled = fill_rows(model, y, s, row, times, filled, out)
-        factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY / order_root(error, method)))
-        h *= min(1.0, factor) if again else factor
-        again = False
-    return OK, taken, rejected, evaluations, filled, s, h, -1
-
-
-@routine
-def interpolate(row, x, out):
-    """`dense_state` for a call from Python."""
-    dense_state(row, x, out)
-
-
-# --------------------------------------------------------------------------------------------------- solutions
 class Solution(NamedTuple):
     """What `solve` found; call it for y at any time it has covered."""
 
@@ -323,48 +96,61 @@ def solve(
     A terminal event ends the solution at its first zero.
     """
     y, work = y.copy(), workspace(model, len(y) - sum(model_size(model)))
-    ny, evaluations, rejected, code, body = len(y), 0, 0, OK, -1
-    times, states, pieces, hits = [0.0], [y.copy()], [], []
-    before = [e.function(0.0, y) for e in events]
-    start, h, no_times = t_ns, 0.0, (np.empty(0), np.empty((0, ny)))
+    found, width = _Found(events, y), row_width(method, len(y))
+    start, h, no_times = t_ns, 0.0, (np.empty(0), np.empty((0, len(y))))
     for stop in stops_ns(input, t_ns, t_ns + duration_ns):
         s, end, offset = 0.0, (stop - start) / 1e9, (start - t_ns) / 1e9
-        arrays = (*model, y, *input, *work, start)
-        while s < end and code == OK:
-            steps = np.empty((CHUNK, row_width(method, ny)))
-            room = min(CHUNK, max_steps - len(pieces))
+        while s < end:
+            room = min(CHUNK, max_steps - len(found.steps))
             if room == 0:
-                code = TOO_MANY_STEPS
-                break
-            code, taken, vain, n, _, s, h, body = march(
-                *arrays, s, end, h, h_max, rtol, atol, method, room, steps, *no_times
+                return found.solution(TOO_MANY_STEPS, -1, width)
+            steps = np.empty((CHUNK, width))
+            code, taken, vain, evaluations, _, s, h, body = march(
+                *(*model, y, *input, *work, start, s, end, h, h_max, rtol, atol, method, room, steps, *no_times)
             )
-            evaluations, rejected = evaluations + n, rejected + vain
-            for k in range(taken):
-                row = steps[k]
-                row[0] += offset
-                last = k + 1 == taken
-                after = y if last else steps[k + 1, 2 : 2 + ny]
-                t_after = offset + s if last else steps[k + 1, 0] + offset
-                pieces.append(row)
-                values = [e.function(t_after, after) for e in events]
-                found = hits_in_step(events, before, values, row[0], row[1], lambda x, row=row: dense_value(row, ny, x))
-                before = values
-                hits += found
-                if found and events[found[-1].event].terminal:
-                    times, states = [*times, found[-1].t], [*states, found[-1].y]
-                    return _solution(OK, -1, times, states, pieces, evaluations, rejected, hits)
-                times.append(t_after)
-                states.append(after.copy())
-        if code != OK:
-            break
+            found.count(evaluations, vain)
+            if found.add(steps[:taken], offset, s, y):
+                return found.solution(OK, -1, width)
+            if code != OK:
+                return found.solution(code, body, width)
         start = stop
-    return _solution(code, body, times, states, pieces, evaluations, rejected, hits)
+    return found.solution(OK, -1, width)
 
 
-def _solution(code, body, times, states, pieces, evaluations, rejected, hits):
-    steps = np.array(pieces) if pieces else np.zeros((0, 2 + 2 * len(states[0])))
-    return Solution(code, body, np.array(times), np.array(states), steps, evaluations, rejected, hits)
+class _Found:
+    """The steps of `solve` as they come, and what the events find in them."""
+
+    def __init__(self, events: Sequence[Event], y: np.ndarray):
+        self.events, self.values = events, [e.function(0.0, y) for e in events]
+        self.times, self.states = [0.0], [y.copy()]
+        self.steps, self.hits = list[np.ndarray](), list[Hit]()
+        self.evaluations, self.rejected = 0, 0
+
+    def count(self, evaluations: int, rejected: int) -> None:
+        """What a compiled call has cost."""
+        self.evaluations, self.rejected = self.evaluations + evaluations, self.rejected + rejected
+
+    def add(self, steps: np.ndarray, offset: float, s: float, y: np.ndarray) -> bool:
+        """Steps of one call, `offset` [s] after the start, the last one to y at s [s]; whether an event ends them."""
+        steps[:, 0] += offset
+        ends = [*((row[0], row[2 : 2 + len(y)]) for row in steps[1:]), (offset + s, y)]
+        return any(self._step(row, t, after) for row, (t, after) in zip(steps, ends, strict=False))
+
+    def _step(self, row: np.ndarray, t: float, y: np.ndarray) -> bool:
+        before, self.values = self.values, [e.function(t, y) for e in self.events]
+        hits = hits_in_step(self.events, before, self.values, row[0], row[1], lambda x: dense_value(row, len(y), x))
+        ends = bool(hits) and self.events[hits[-1].event].terminal
+        self.steps.append(row)
+        self.hits += hits
+        self.times.append(hits[-1].t if ends else t)
+        self.states.append(hits[-1].y if ends else y.copy())
+        return ends
+
+    def solution(self, code: int, body: int, width: int) -> Solution:
+        """All of it. width: of the rows of the dense output."""
+        steps = np.array(self.steps).reshape(len(self.steps), width)
+        times, states = np.array(self.times), np.array(self.states)
+        return Solution(code, body, times, states, steps, self.evaluations, self.rejected, self.hits)
 
 
 def solve_at(

@@ -28,7 +28,7 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     attraction(model, work)
     loads(model, input, t_ns, s, work)
     if y.shape[0] > nq + nv:
-        account(model, v, input, t_ns, s, work, ydot[nq + nv :])
+        account(model, q, v, input, t_ns, s, work, ydot[nq + nv :])
     solve_tree(model, v, work, vdot)
     if model.world[SINK_FLOOR] > 0.0:
         taken = inner_friction(model, q, v, ydot)

@@ -4,7 +4,7 @@ import math
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
-from rbt_ros.core.signals import signal_value
+from rbt_ros.core.signals import driven_effort, signal_value
 from rbt_ros.core.types import (
     ATTRACTION,
     ATTRACTOR,
@@ -110,7 +110,7 @@ def efforts(model, q, v, input, t_ns, s, work):
     for k in range(input.signal.shape[0]):
         j = input.signal[k, DRIVES]
         if j >= 0:
-            work.freedom[j, EFFORT] += signal_value(input, k, t_ns, s)
+            work.freedom[j, EFFORT] += driven_effort(input, k, q, v, t_ns, s)
     for i in range(model.tree.shape[0]):
         springs(model, i, q, work)
 
@@ -227,7 +227,7 @@ def dissipated_power(model, v):
 
 
 @kernel
-def account(model, v, input, t_ns, s, work, out):
+def account(model, q, v, input, t_ns, s, work, out):
     """Fill out = [power of efforts and loads, power that friction takes [W]].
 
     If out is longer, and the model one floating tree: also the moment [N·m] about its centre of mass C, world axes, of
@@ -246,7 +246,7 @@ def account(model, v, input, t_ns, s, work, out):
     for k in range(input.signal.shape[0]):
         j = input.signal[k, DRIVES]
         if j >= 0:
-            power += signal_value(input, k, t_ns, s) * v[j]
+            power += driven_effort(input, k, q, v, t_ns, s) * v[j]
     inner = power
     for k in range(input.load.shape[0]):
         i = int(input.load[k, LOAD_BODY])

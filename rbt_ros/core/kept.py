@@ -12,7 +12,7 @@ from rbt_ros.core import stabilise as st
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.integrate import all_finite, copy, first_non_finite, step
+from rbt_ros.core.integrate import all_finite, copy, failure, step
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.stabilise import (
@@ -34,7 +34,6 @@ from rbt_ros.core.types import (
     GRAVITY,
     INERTIA,
     NON_FINITE,
-    NON_FINITE_WORK,
     OK,
     SINK,
     Input,
@@ -75,13 +74,11 @@ def correct(model, y, kept, account, work, places):
         y[7], y[8], y[9] = w
 
 
-# fmt: off
 @routine
 def run_kept(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
     h_ns, method, t_ns, ticks,
-):
-    # fmt: on
+):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`, each of whose steps is corrected."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
     h, first = h_ns / 1e9, kept[SEED_ORDER] == 1.0
@@ -93,9 +90,8 @@ def run_kept(
         if not first:
             correct(model, y, kept, account, work, places)
         if not all_finite(y):
-            where = first_non_finite(model, y)
-            copy(good, y)
-            return (NON_FINITE if where >= 0 else NON_FINITE_WORK), tick, where
+            code, culprit = failure(model, y, good)
+            return code, tick, culprit
     return OK, ticks, -1
 
 
@@ -128,13 +124,11 @@ def gradient_in_body(y, kept, account):
     return turn(R_BP, gradient_turn(L_P, vec3(kept, A), E, kept))
 
 
-# fmt: off
 @routine
 def run_lie_euler(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
     h_ns, method, t_ns, ticks,
-):
-    # fmt: on
+):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`. In the order of the seed GRADIENT turns with the step itself."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
     first = kept[SEED_ORDER] == 1.0
@@ -205,6 +199,14 @@ class Kept:
         self._kept[st.SPIN : st.SPIN + 3] = np.subtract(L, account[st.TURNING : st.TURNING + 3])
         self._kept[st.MOMENTUM : st.MOMENTUM + 3] = np.subtract(P, account[st.IMPULSE : st.IMPULSE + 3])
         self._kept[st.ENERGY] = E - (account[st.INNER_WORK] - account[st.DISSIPATED])
+
+    def memory(self):
+        """What is kept."""
+        return self._kept.tolist()
+
+    def recall(self, memory, *_):
+        """Keep what another one kept."""
+        self._kept[:] = memory
 
     def corrected_flight(self, q, w):
         """For `torque_free.Flight`, on which nothing acts: (q, w) corrected."""

@@ -7,6 +7,7 @@
 | HOLD, LINEAR | table, constant or straight between its knots, constant outside | knots [ns], values |
 | CUBIC | table, a cubic in each interval | knots [ns], then c0, c1, c2, c3 of each interval |
 | STAGES | any function, sampled beforehand at the stages of fixed steps | step [ns], stage times / step, values |
+| FEEDBACK | kp (r - q) + kd (u - v) of the freedom that it drives | kp, kd, r, u |
 
 A knot at the end of a step belongs to the next step, at its start to this one: kinks on ticks cost no order.
 """
@@ -22,6 +23,7 @@ from rbt_ros.core.types import (
     CUBIC,
     DATA,
     DRIVES,
+    FEEDBACK,
     FROM,
     HOLD,
     LAW,
@@ -57,6 +59,18 @@ def signal_value(input, k, t_ns, s):
     if law == CUBIC:
         return cubic_value(input.data, start, count, piece, x)
     return table_value(input.data, start, count, piece, x, law == LINEAR)
+
+
+@kernel
+def driven_effort(input, k, q, v, t_ns, s):
+    """What signal k adds to the effort of the freedom that it drives: a function of time, or of q, v at the stage."""
+    if input.signal[k, LAW] == FEEDBACK:
+        if not input.signal[k, FROM] <= t_ns < input.signal[k, TO]:
+            return 0.0
+        at, i, j = input.signal[k, DATA], input.signal[k, COUNT], input.signal[k, DRIVES]
+        kp, kd, r, u = input.data[at], input.data[at + 1], input.data[at + 2], input.data[at + 3]
+        return kp * (r - q[i]) + kd * (u - v[j])
+    return signal_value(input, k, t_ns, s)
 
 
 @kernel
@@ -150,8 +164,19 @@ def table(times_ns: Sequence[int], values: Sequence[float], between: int) -> Sig
     """Values at rising times since the origin; between them HOLD, LINEAR or CUBIC (a spline, from two knots on)."""
     if between == CUBIC:
         x = np.asarray(times_ns, dtype=np.int64) / 1e9
-        return Signal(CUBIC, len(x), [*map(float, times_ns), *cubic_pieces(x, np.asarray(values, dtype=float)).ravel()])
+        return cubics(times_ns, cubic_pieces(x, np.asarray(values, dtype=float)))
     return Signal(between, len(values), [*map(float, times_ns), *values])
+
+
+def feedback(coordinate: int, kp: float, kd: float, r: float, u: float) -> Signal:
+    """kp (r - q) + kd (u - v), q being that coordinate and v the freedom that the signal drives: a spring and a damper
+    whose rest moves at u, so the integrator keeps its order."""
+    return Signal(FEEDBACK, coordinate, [kp, kd, r, u])
+
+
+def cubics(knots_ns: Sequence[int], pieces: np.ndarray) -> Signal:
+    """c0 + c1 x + c2 x² + c3 x³, x [s] since the knot before: pieces (n - 1, 4); outside the end values."""
+    return Signal(CUBIC, len(knots_ns), [*map(float, knots_ns), *np.asarray(pieces, dtype=float).ravel()])
 
 
 def stage_samples(h_ns: int, nodes: Sequence[float], values: np.ndarray) -> Signal:

@@ -49,8 +49,24 @@ class Flight:
         """`advance` with only (t_ns, ticks) left to be given."""
         return lambda t_ns, ticks: self.advance(model, y, input, t_ns, h_ns, ticks, method, work)
 
+    def memory(self):
+        """Where the motion started, and the tick of it that it has come to; None: it has not."""
+        return None if self._left is None else (self._start, self._tick)
+
+    def recall(self, memory, model, y, t_ns, h_ns, method):
+        """Go on as the flight of which this is the memory."""
+        self._left = None
+        if memory is not None:
+            self._start_from(memory[0], model, h_ns, method)
+            self._tick = memory[1]
+            self._rotation.at(self._tick)
+            self._left = (t_ns, h_ns, method, y.tobytes())
+
     def _take_off(self, model, y, h_ns, method):
-        start = y.tolist()
+        self._start_from(y.tolist(), model, h_ns, method)
+
+    def _start_from(self, start, model, h_ns, method):
+        self._start = start
         self._p, self._v = start[4:7], start[10:13]
         self._g = model.world[GRAVITY : GRAVITY + 3].tolist()
         rotation = ExactRotation if method == EXACT else SplittingRotation

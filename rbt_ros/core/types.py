@@ -70,13 +70,13 @@ LOAD_COLUMNS = 12
 BODY_AXES, WORLD_AXES = 0.0, 1.0
 
 # columns of Input.signal; the laws are in `signals.py`
-LAW = 0  # SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC or STAGES
+LAW = 0  # SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES or FEEDBACK
 DRIVES = 1  # the freedom to whose effort the value is added, -1: none (it drives loads)
 FROM, TO = 2, 3  # [ns] acts in the steps that start at FROM <= t < TO
 ORIGIN = 4  # [ns] where its own time starts
-DATA, COUNT = 5, 6  # where its numbers start in Input.data; of how many terms, knots or nodes
+DATA, COUNT = 5, 6  # where its numbers start in Input.data; of how many terms, knots or nodes (FEEDBACK: which q)
 SIGNAL_COLUMNS = 7
-SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES = 0, 1, 2, 3, 4, 5
+SINES, POLYNOMIAL, HOLD, LINEAR, CUBIC, STAGES, FEEDBACK = 0, 1, 2, 3, 4, 5, 6
 NO_SIGNAL, NO_DATA = np.zeros((0, SIGNAL_COLUMNS), np.int64), np.zeros(0)
 
 # Status.code

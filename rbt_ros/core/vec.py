@@ -168,13 +168,6 @@ def qturn(q, a):
 
 
 @kernel
-def mat_mul(A, B):
-    """A B."""
-    C = transpose(B)
-    return (turn(C, A[0]), turn(C, A[1]), turn(C, A[2]))
-
-
-@kernel
 def mat_add(A, B):
     """A + B."""
     return (add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2]))

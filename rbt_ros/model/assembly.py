@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from rbt_ros.core import constraints as c
-from rbt_ros.core.constrained import constrained_derivative, least_change
+from rbt_ros.core.constrained import LOST, constrained_derivative, least_change, put_back
 from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.linear import DEPENDENT, semidefinite_factors
 from rbt_ros.core.prescribed import signal_motion
@@ -85,6 +85,25 @@ class Loops:
         self._given_q.clear()
         self._given_v.clear()
         self._warn_of_redundant(y, input, t_ns)
+
+    def keep(self, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """After an impact: the rates of y nearest to what they are that keep all constraints; ScenarioError if none."""
+        self._check("positions", c.PHI, y, input, t_ns)
+        put_back(self._model, y, input, t_ns, 0.0, self.rows, self._work, self._bond)
+        self._check("rates", c.PHI_DOT, y, input, t_ns)
+        self.open = False
+
+    def _check(self, what: str, column: int, y: np.ndarray, input: Input, t_ns: int) -> None:
+        """ScenarioError where a constraint does not hold by more than a failed step."""
+        if self._evaluate(y, input, t_ns, column) <= LOST:
+            return
+        off = np.abs(self._bond.column[column])
+        at = [float(off[rows].max()) for rows in row_slices(self._robot.constraints)]
+        worst = self._robot.constraints[int(np.argmax(at))]
+        raise ScenarioError(
+            f"{_kind(worst)} '{worst.name}' does not allow it: its {what} would be off by {max(at):.4g}. What moves by "
+            "itself must start where, and as fast as, the rest can follow."
+        )
 
     def forces(self, y: np.ndarray, input: Input, t_ns: int) -> dict[str, ConstraintForce]:
         """What every constraint does now, by name; where some follow from others, the least there can be."""

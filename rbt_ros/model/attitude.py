@@ -110,16 +110,21 @@ def as_quaternion(value: Any, where: str) -> Quaternion:
     raise ModelError(f'{where}: {value} is no attitude; give w x y z, a 3x3 matrix, or ("ZYX", a, b, c) in rad.')
 
 
+def without_flips(quaternions: np.ndarray) -> np.ndarray:
+    """The same attitudes q (N, 4) along a motion, with the sign of each, as q and -q are one, nearest to the last."""
+    q = np.array(quaternions, dtype=float)
+    flips = np.where((q[1:] * q[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+    q[1:] *= np.cumprod(flips)[:, None]
+    return q
+
+
 def zxz_angles(quaternions: np.ndarray) -> np.ndarray:
     """ψ θ φ (N, 3) [rad] of A_ψ A_θ A_φ, turns about z, x, z, along a motion q (N, 4): without jumps, θ in [0, π].
 
     q = (cos θ/2 cos s, sin θ/2 cos d, sin θ/2 sin d, cos θ/2 sin s) with s = (ψ + φ)/2, d = (ψ - φ)/2. Where sin θ gets
     small, s or d turns fast; it is followed as long as it turns by less than π from row to row.
     """
-    q = np.array(quaternions, dtype=float)
-    flips = np.where((q[1:] * q[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-    q[1:] *= np.cumprod(flips)[:, None]
-    w, x, y, z = q.T
+    w, x, y, z = without_flips(quaternions).T
     s, d = np.unwrap(np.arctan2(z, w)), np.unwrap(np.arctan2(y, x))
     return np.column_stack([s + d, 2 * np.arctan2(np.hypot(x, y), np.hypot(w, z)), s - d])
 
@@ -163,3 +168,9 @@ def euler_angles(q: np.ndarray, sequence: str) -> np.ndarray:
         middle, outer = np.pi / 2 - middle, outer + np.pi
     outer = np.remainder(outer + np.pi, 2 * np.pi) - np.pi
     return np.stack([outer[0], middle, outer[1]], axis=-1)
+
+
+def turn_all(q: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """R(q) a for rows of unit quaternions q (N, 4) and rows of vectors a (N, 3)."""
+    w, u = q[:, :1], q[:, 1:]
+    return a + 2 * np.cross(u, np.cross(u, a) + w * a)

@@ -8,8 +8,9 @@ import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.core.solvable import undetermined
-from rbt_ros.core.types import NQ, NV, JointKind, Model
+from rbt_ros.core.types import NV, JointKind, Model
 from rbt_ros.errors import ModelError
+from rbt_ros.model.arrays import free_rows, frozen, tree_and_bodies
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.checks import checked_name, number, unit, vector
 from rbt_ros.model.constraint_arrays import constrained
@@ -211,7 +212,8 @@ class RobotBuilder:
         bodies, hinges = self._ordered()
         check_names(bodies, hinges)
         self._check_lone(bodies)
-        model = Model(*(_frozen(a) for a in self._arrays(bodies, hinges)))
+        arrays = *tree_and_bodies(bodies, hinges), self._freedoms(hinges), np.zeros(t.WORLD_COLUMNS)
+        model = Model(*(frozen(a) for a in arrays))
         robot = Robot(self.name, tuple(bodies), tuple(hinges), model)
         if not all(body.mass > 0 and np.linalg.eigvalsh(body.inertia)[0] > 0 for body in bodies):
             _refuse_undetermined(robot)  # with full inertias everywhere no motion is free of them
@@ -254,28 +256,11 @@ class RobotBuilder:
                     "Let the hinges between them have damping instead."
                 )
 
-    def _arrays(self, bodies: list[Body], hinges: list[Hinge]):
-        """The arrays of core.types.Model, in the engine's frames (a free body's origin is its CoM)."""
-        row = {b.name: i for i, b in enumerate(bodies)}
-        tree = np.zeros((len(bodies), t.TREE_COLUMNS), np.int64)
-        body = np.zeros((len(bodies), t.BODY_COLUMNS))
-        freedom = np.zeros((sum(NV[h.kind] for h in hinges), t.FREEDOM_COLUMNS))
-        freedom[:, t.LOWER], freedom[:, t.UPPER] = -np.inf, np.inf
-        shift = [
-            np.array(b.com) if h.kind == JointKind.FREE else np.zeros(3) for b, h in zip(bodies, hinges, strict=True)
-        ]
-        q = v = 0
-        for i, (b, h) in enumerate(zip(bodies, hinges, strict=True)):
-            parent = row.get(h.parent, -1)
-            tree[i, [t.PARENT, t.KIND, t.Q, t.V]] = parent, h.kind, q, v
-            body[i, t.MASS] = b.mass
-            body[i, t.COM : t.COM + 3] = np.array(b.com) - shift[i]
-            inertia = b.inertia
-            body[i, t.INERTIA : t.INERTIA + 6] = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            body[i, t.POINT : t.POINT + 3] = np.array(h.at) - (shift[parent] if parent >= 0 else 0.0)
-            body[i, t.TURN : t.TURN + 4] = h.quaternion
-            body[i, t.AXIS : t.AXIS + 3] = h.axis
-            body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
+    def _freedoms(self, hinges: list[Hinge]) -> np.ndarray:
+        """Model.freedom: springs, dampers, friction and limits of all freedoms."""
+        freedom = free_rows(sum(NV[h.kind] for h in hinges))
+        v = 0
+        for h in hinges:
             spring = self._springs.get(h.name, {})
             if h.kind == JointKind.FREE:
                 freedom[v : v + 3, t.DAMPING] = spring.get("damping", 0.0)
@@ -291,8 +276,8 @@ class RobotBuilder:
                     freedom[v : v + NV[h.kind], column] = spring.get(key, 0.0)
             if h.name in self._limits:
                 freedom[v : v + NV[h.kind], [t.LOWER, t.UPPER]] = self._limits[h.name]
-            q, v = q + NQ[h.kind], v + NV[h.kind]
-        return tree, body, freedom, np.zeros(t.WORLD_COLUMNS)
+            v += NV[h.kind]
+        return freedom
 
 
 def second_axis(kind: JointKind, axis: Any, axis2: Any, where: str) -> tuple[float, float, float]:
@@ -391,10 +376,4 @@ def checked_inertia(owner: str, inertia: Any) -> np.ndarray:
             f"{where}: principal moments {a:.4g}, {b:.4g}, {c:.4g} kg·m² break Ix + Iy >= Iz. "
             "Is the tensor about the centre of mass, and in kg·m² (not g·mm²)?"
         )
-    return _frozen((value + value.T) / 2)
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
+    return frozen((value + value.T) / 2)

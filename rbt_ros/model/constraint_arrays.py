@@ -49,7 +49,7 @@ def constraint_arrays(robot: Robot, constraints: tuple[Constraint, ...]) -> c.Co
                 row[[c.BODY_A, c.BODY_B, c.COMMON]] = body
             row[c.COUNT] += 1
         if constraint.signal is not None:
-            signals.append((constraint.signal, -1, 0, FOR_EVER, 0))
+            signals.append((constraint.signal, -1, 0, FOR_EVER, constraint.origin_ns))
             row[c.SIGNAL] = len(signals)
         rows.append(row)
     arrays = np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS), *signal_arrays(signals)

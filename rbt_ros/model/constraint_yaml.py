@@ -39,7 +39,7 @@ def _constraint(robot: Robot, name: str, spec: Item) -> Constraint:
     if words[0] == PRESCRIBE:
         spec.mapping(PRESCRIBE)
         moving = isinstance(spec[PRESCRIBE].value, dict)
-        motion: Any = signal(spec[PRESCRIBE]) if moving else spec[PRESCRIBE].number(_dimension(robot, name))
+        motion: Any = signal(spec[PRESCRIBE]) if moving else spec[PRESCRIBE].number(joint_dimension(robot, name))
         return placed(spec, prescribe, name, motion)
     return _closure(name, spec)
 
@@ -58,10 +58,10 @@ def _closure(name: str, spec: Item) -> Constraint:
 
 
 def _offset(robot: Robot, joint: str, spec: Item) -> float:
-    return spec["offset"].number(_dimension(robot, joint)) if "offset" in spec else 0.0
+    return spec["offset"].number(joint_dimension(robot, joint)) if "offset" in spec else 0.0
 
 
-def _dimension(robot: Robot, joint: str) -> str:
+def joint_dimension(robot: Robot, joint: str) -> str:
     """Whether a joint's position is an angle or a length; of one that is not there, nobody knows yet."""
     for hinge in robot.hinges:
         for single in hinge.single_axes:

@@ -26,6 +26,7 @@ class Coupling:
     factors: tuple[tuple[str, float], ...]  # joint, factor; mimic: the follower with 1, the leader with -ratio
     offset: float = 0.0  # [rad, m]
     signal: Signal | None = None
+    origin_ns: int = 0  # where the signal's time starts
 
     @property
     def among(self) -> str:
@@ -62,6 +63,12 @@ class ConstraintForce(NamedTuple):
     effort: Any  # of a coupling: times its factor, on each joint [N·m, N]; of a distance: the pull along it [N]
     wrench: np.ndarray  # of a closure, on body_b at its point: moment [N·m] and force [N], world axes
     residual: Any  # largest condition that does not hold [m, rad]
+
+
+def idle_force(constraint: Constraint) -> ConstraintForce:
+    """What a constraint does that others keep for it: nothing."""
+    scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
+    return ConstraintForce(0.0 if scalar else np.nan, np.zeros(6), 0.0)
 
 
 def holds_the_world(constraints: Sequence[Constraint]) -> bool:

@@ -10,6 +10,9 @@ from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
+from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
+from rbt_ros.model.hinge_targets import Targets
+from rbt_ros.model.modes import Change
 from rbt_ros.model.robot import Robot
 
 Vector = tuple[float, float, float]
@@ -42,6 +45,13 @@ class PlannedInput(NamedTuple):
     to_ns: int | None = None
 
 
+class PlannedChange(NamedTuple):
+    """A change of modes in a scenario; its time is rounded to whole ticks."""
+
+    change: Change
+    at_ns: int
+
+
 class WrenchCommand(NamedTuple):
     """A wrench from outside: acts from the next tick for `hold_ns`, rounded to whole ticks (one at least)."""
 
@@ -49,10 +59,13 @@ class WrenchCommand(NamedTuple):
     hold_ns: int
 
 
-class Latched(NamedTuple):
-    """A command as it was accepted: it acts on ticks first <= k < end."""
+Command = WrenchCommand | HingeInput
 
-    wrench: Wrench
+
+class Latched(NamedTuple):
+    """A command as it was accepted: it acts on ticks first <= k < end (FOR_EVER: until changed)."""
+
+    command: Command
     first: int
     end: int
 
@@ -73,9 +86,11 @@ class Timeline:
         """refusal: why no input may act at all, if so."""
         self._robot, self._h_ns, self._refusal = robot, h_ns, refusal
         self._planned: list[_Timed] = []
+        self._changes: list[tuple[int, Change]] = []  # of modes, by the tick at which they happen
+        self._happened = 0  # how many of them have
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
-        self._efforts = np.zeros(robot.freedoms)  # set from outside, until changed
-        self.current = Input(self._efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.targets = Targets(robot)  # of the hinges
+        self.current = Input(self.targets.efforts, np.zeros((0, t.LOAD_COLUMNS)))
         self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` is not known to hold
 
@@ -90,15 +105,50 @@ class Timeline:
         self._planned.append(_Timed(value, first, end, planned.signal))
         self.current_end = 0
 
-    def command(self, command: WrenchCommand, tick: int) -> Latched:
-        """Take a wrench from outside in place of the last one on that body; MessageError when it is refused."""
+    def plan_change(self, change: Change, tick: int) -> None:
+        """Let the modes change before that step."""
+        self._changes.append((tick, change))
+        self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry[0])
+        self.current_end = 0
+
+    @property
+    def plans_changes(self) -> bool:
+        """Whether the modes are to change at some time."""
+        return bool(self._changes)
+
+    def next_change(self, tick: int) -> Change | None:
+        """The next change of modes that is due and has not happened; it counts as happened from now on."""
+        if not self.change_is_due(tick):
+            return None
+        self._happened += 1
+        return self._changes[self._happened - 1][1]
+
+    def change_is_due(self, tick: int) -> bool:
+        """Whether a change of modes should have happened by this tick, and has not."""
+        return self._happened < len(self._changes) and self._changes[self._happened][0] <= tick
+
+    def rewind(self) -> None:
+        """Back to the start: what is planned is still to come."""
+        self._happened = 0
+        self._changes.sort(key=lambda entry: entry[0])
+        self.drop_commands()
+
+    def command(self, command: Command, tick: int, q: np.ndarray, v: np.ndarray) -> Latched:
+        """Take a command in place of the last one on that body or those joints; MessageError when it is refused.
+
+        q, v: where everything is at this tick.
+        """
         self._refuse()
+        if not isinstance(command, WrenchCommand):
+            taken = self.targets.take(command, tick * self._h_ns, q, v)
+            self.current_end = 0
+            return Latched(taken, tick, FOR_EVER)
         wrench = command.wrench
         try:
             row = self._row(wrench)
         except ModelError as err:
             raise MessageError(str(err)) from err
-        latched = Latched(wrench, tick, tick + max(1, round(command.hold_ns / self._h_ns)))
+        latched = Latched(command, tick, tick + max(1, round(command.hold_ns / self._h_ns)))
         self._commanded[wrench.body] = _Timed(row, latched.first, latched.end)
         self.current_end = 0
         return latched
@@ -110,23 +160,55 @@ class Timeline:
         i = self._robot.hinge_index(effort.hinge)
         _, at = coordinate_slices(self._robot, i)
         freedoms = slice(at.start - self._robot.coordinates, at.stop - self._robot.coordinates)
-        changed = self._efforts.copy()
+        changed = self.targets.efforts.copy()
         changed[freedoms] = spread[freedoms]
-        self._efforts = changed
+        self.targets.efforts = changed
         self.current_end = 0
 
     def drop_commands(self) -> bool:
-        """Forget what was commanded and set from outside; whether there was anything."""
-        dropped = bool(self._commanded) or bool(self._efforts.any())
+        """Forget what was commanded and set from outside; whether there was anything. Modes and gains stay."""
+        dropped = bool(self._commanded)
         self._commanded.clear()
-        self._efforts = np.zeros(self._robot.freedoms)
+        dropped |= self.targets.drop()
         self.current_end = 0
         return dropped
+
+    def fallback(self, command: Command, hold_position: bool, q: np.ndarray) -> tuple[Command, ...]:
+        """The commands that end what `command` does: nothing acts any more, or what can holds its position."""
+        if isinstance(command, WrenchCommand):
+            zero = (0.0, 0.0, 0.0)
+            return (command._replace(wrench=command.wrench._replace(force=zero, moment=zero)),)
+        if isinstance(command, HingeTorque):
+            return (command._replace(torque=(0.0, 0.0, 0.0)),)
+        if not isinstance(command, HingeCommand | HingeTrajectory):
+            return ()
+        held = self.targets.held(command.joints, q) if hold_position else None
+        left = tuple(joint for joint in command.joints if held is None or joint not in held.joints)
+        return (*((HingeCommand(left),) if left else ()), *((held,) if held else ()))
+
+    def memory(self) -> dict[str, Any]:
+        """What was commanded and set from outside, as lists and numbers."""
+        commanded = {body: [list(item.value), item.first, item.end] for body, item in self._commanded.items()}
+        return {
+            "planned": len(self._planned),
+            "happened": self._happened,
+            "commanded": commanded,
+            "hinges": self.targets.memory(),
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Become what `memory` told."""
+        if memory["planned"] != len(self._planned):
+            raise ScenarioError(f"the checkpoint was made with {memory['planned']} planned inputs, not these.")
+        self._commanded = {body: _Timed(tuple(row), *ticks) for body, (row, *ticks) in memory["commanded"].items()}
+        self._happened = memory["happened"]
+        self.targets.recall(memory["hinges"])
+        self.current_end = 0
 
     def renew(self, tick: int) -> None:
         """Make `current` hold from `tick` on, and find the tick at which it ends."""
         timed = [*self._planned, *self._commanded.values()]
-        rows, efforts, signals = [], self._efforts, []
+        rows, efforts, signals = [], self.targets.efforts, self.targets.driven()
         for item in timed:
             if not item.first <= tick < item.end:
                 continue
@@ -143,6 +225,7 @@ class Timeline:
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
+        edges += [at for at, _ in self._changes[self._happened :]]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 

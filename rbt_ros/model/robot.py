@@ -144,8 +144,3 @@ class Robot:
         zero = (0.0, 0.0, 0.0)
         floats = [h.kind == JointKind.FREE for h in self.hinges]
         return np.array([np.negative(b.com) if f else zero for b, f in zip(self.bodies, floats, strict=True)])
-
-    @cached_property
-    def origin_is_shifted(self) -> bool:
-        """Whether any is."""
-        return bool(self.origin_shift.any())

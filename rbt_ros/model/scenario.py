@@ -8,9 +8,11 @@ from typing import Any
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.build import RobotBuilder
+from rbt_ros.model.change_yaml import WORDS as CHANGES
+from rbt_ros.model.change_yaml import planned_change
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
-from rbt_ros.model.inputs import Effort, PlannedInput, Wrench
+from rbt_ros.model.inputs import Effort, PlannedChange, PlannedInput, Wrench
 from rbt_ros.model.integrators import ADAPTIVE, ONE_BODY, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
@@ -28,10 +30,17 @@ KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
-MODES = ("realtime", "fast")
+MODES = ("realtime", "lockstep", "fast")
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
-OUTPUT_RATES = {"tf": 100.0, "joint_states": 1000.0, "odom": 100.0, "ropes": 100.0}  # [Hz] defaults
+OUTPUT_RATES = {  # [Hz] defaults
+    "tf": 100.0,
+    "joint_states": 1000.0,
+    "odom": 100.0,
+    "multi_dof_joint_states": 100.0,
+    "markers": 30.0,
+    "ropes": 100.0,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +60,7 @@ class Scenario:
     stabilise: Stabilise = Stabilise()
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
-    inputs: tuple[PlannedInput, ...] = ()
+    inputs: tuple[PlannedInput | PlannedChange, ...] = ()
     duration_ns: int | None = None  # None: until told to stop
     seed: int = 0
     outputs: dict[str, float] = field(default_factory=lambda: dict(OUTPUT_RATES))  # [Hz]
@@ -317,10 +326,15 @@ def _attitude_keys(spec: Item) -> dict[str, object]:
     return {"quaternion": euler(spec["euler"])} if "euler" in spec else {}
 
 
-def _input(item: Item, robot: Robot) -> PlannedInput:
+def _input(item: Item, robot: Robot) -> PlannedInput | PlannedChange:
+    if isinstance(item.value, dict) and any(word in item for word in CHANGES):
+        return planned_change(item, robot)
     item.mapping("wrench", "hinge", "force", "moment", "effort", "frame", "at", "from", "to", "signal")
     if ("wrench" in item) == ("hinge" in item):
-        raise item.error("an input names what it acts on: either wrench: BODY or hinge: HINGE.")
+        raise item.error(
+            "an input names what it acts on: either wrench: BODY or hinge: HINGE; or says what "
+            f"changes: {', '.join(CHANGES)}."
+        )
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
     from_ns = item["from"].nanoseconds() if "from" in item else 0
     to_ns = item["to"].nanoseconds() if "to" in item else None

@@ -21,9 +21,7 @@ class Stabilise(NamedTuple):
 
     method: str = "none"  # none, gradient or projection
     order: str = "update_first"  # or "seed": correct before each step, as the source does
-    k_e: float | None = (
-        None  # [J] error of the energy above which the gain grows; None: 1e-10 of the energy at the start
-    )
+    k_e: float | None = None  # [J] error of the energy above which the gain grows; None: 1e-10 of that at the start
     k1: float = 0.5  # the gain falls by this factor per step, 0 < k1 < 1
     k2: float = 1.5  # and grows by this one, k2 > 1
     i0: float = 0.1  # the least gain, 0 < i0 <= 1

@@ -2,16 +2,14 @@
 
 import functools
 import gc
-import signal
 import sys
 import time
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import rclpy
-from geometry_msgs.msg import WrenchStamped
 from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -20,20 +18,30 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
-from rbt_ros.errors import MessageError, ScenarioError
-from rbt_ros.model.inputs import Latched
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.scenario import Scenario, read_scenario
+from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import ClockGuard
-from rbt_ros.ros.convert import fill, message_class, shortened, stamp_of, wrench_command
-from rbt_ros.ros.loop import SECOND_NS, Loop, LoopStatistics, Output
+from rbt_ros.ros.command_log import CommandLog
+from rbt_ros.ros.command_topics import CommandTopics
+from rbt_ros.ros.convert import fill, message_class, shortened
+from rbt_ros.ros.hinge_parameters import HingeParameters
+from rbt_ros.ros.loop import SECOND_NS, Loop, Output
 from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
+from rbt_ros.ros.reports import command_report, connection_report, loop_report
+from rbt_ros.ros.services import Services
+from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.stop import StopRequest
+from rbt_ros.ros.writers import writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "latched": QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
 }
@@ -56,53 +64,104 @@ class SimulatorNode(Node):
         if self._value("stabilise") != self.sim.stabilise.method:
             self.sim.set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
         self._prefix = self._value("frame_prefix")
-        self._wrench_at = self._value("wrench_at")
-        self._hold_ns = round(self._value("wrench_hold") * SECOND_NS)
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
         if self._value("publish_clock"):
             self.clock_guard.search()
+        self._incompatible, self._last_incompatible = 0, ""
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
-        self._latched = {
-            body.name: self._publisher(f"~/latched/wrench/{body.name}", "geometry_msgs/msg/WrenchStamped", "stream")
-            for body in self.robot.bodies
-        }
+        self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         every_tick, outputs = self._make_outputs()
         self.loop = Loop(
             self.sim,
             clock_start_ns=self.scenario.clock_start_ns,
             every_tick=every_tick,
             outputs=outputs,
-            on_latched=self._on_latched,
+            on_latched=self._log.note,
             on_fault=self._report,
             second=self._on_second,
-            paced=self._value("mode") == "realtime",
+            mode=self._value("mode"),
             factor=self._value("realtime_factor"),
+            lockstep=self._lockstep(),
+            watchdog=self._watchdog(),
+            paused=self._value("start_paused"),
         )
         self._status = ""
-        self._subscribe()
+        self._hinges = HingeParameters(self, self.robot, lambda settings: self.loop.post(settings, 0))
+        if self._hinges.start.settings:
+            self.loop.post(self._hinges.start, 0)
+        CommandTopics(
+            self,
+            self.robot,
+            value=self._value,
+            post=self.loop.post,
+            refuse=self._refuse,
+            on_qos=self._on_incompatible_qos,
+            qos=QOS["stream"],
+        )
+        Services(self, self.loop, self._value, self._on_loaded)
         self.add_post_set_parameters_callback(self._on_parameters_set)
+
+    # parameters
 
     def _value(self, name: str) -> Any:
         return self.get_parameter(name).value
 
+    def _lockstep(self) -> Lockstep:
+        deadline_ns = round(self._value("lockstep.deadline") * SECOND_NS)
+        topics = tuple(self._value("lockstep.wait_for").split())
+        return Lockstep(topics, self._value("lockstep.every"), deadline_ns, self._value("lockstep.fallback"))
+
+    def _watchdog(self) -> Watchdog:
+        return Watchdog(round(self._value("watchdog.timeout") * SECOND_NS), self._value("watchdog.fallback"))
+
     def _on_parameters_set(self, changes: list) -> None:
-        self._wrench_at = self._value("wrench_at")
+        names = {change.name for change in changes}
         self.loop.factor = self._value("realtime_factor")
-        if any(change.name == "stabilise" for change in changes):
-            how = self.sim.stabilise._replace(method=self._value("stabilise"))
-            spare = Simulation.of(self.scenario)
-            spare.set_stabilise(how)
-            spare.warm_up()  # compiles here, if need be, not in the stepping thread
-            self.loop.ask(lambda sim: sim.set_stabilise(how))
+        if any(name.startswith("lockstep.") for name in names):
+            lockstep = self._lockstep()
+            self.loop.ask(lambda sim: self.loop.set_lockstep(lockstep))
+        if any(name.startswith("watchdog.") for name in names):
+            watchdog = self._watchdog()
+            self.loop.ask(lambda sim: self.loop.watchdog.adjust(watchdog))
+        if "mode" in names:
+            mode = self._value("mode")
+            self.loop.ask(lambda sim: self.loop.set_mode(mode))
+        if "stabilise" in names:
+            self._set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
+        if logged := {name: self._value(name) for name in names & {"stabilise", "wrench_at"}}:
+            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.log_stamp_ns()))
+
+    def _set_stabilise(self, how: Stabilise) -> None:
+        spare = Simulation.of(self.scenario)
+        spare.set_stabilise(how)
+        spare.warm_up()  # compiles here, if need be, not in the stepping thread
+        self.loop.ask(lambda sim: sim.set_stabilise(how))
+
+    def _on_loaded(self, sim: Simulation) -> None:
+        self._hinges.adopt(sim.hinge_laws)
 
     # out
 
     def _publisher(self, topic: str, kind: str, qos: str) -> Callable[[topics.Fields], None]:
         """A function that publishes fields on `topic`, reusing one message."""
-        message = message_class(kind)()
-        overrides = QoSOverridingOptions.with_default_policies() if not topic.startswith("~") else None
-        publisher = self.create_publisher(type(message), topic, QOS[qos], qos_overriding_options=overrides)
-        return lambda fields: publisher.publish(fill(message, fields))
+        message, send = message_class(kind)(), self._sender(topic, kind, qos)
+        return lambda fields: send(fill(message, fields))
+
+    def _sender(self, topic: str, kind: str, qos: str) -> Callable[[Any], None]:
+        """A function that publishes messages on `topic`."""
+        publisher = self.create_publisher(
+            message_class(kind),
+            topic,
+            QOS[qos],
+            qos_overriding_options=QoSOverridingOptions.with_default_policies() if topic[0] != "~" else None,
+            event_callbacks=PublisherEventCallbacks(
+                incompatible_qos=lambda event: self._on_incompatible_qos(f"publisher of {topic}")
+            ),
+        )
+        return publisher.publish
+
+    def _log_publisher(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
+        return self._publisher(topic, kind, "log")
 
     def _make_outputs(self) -> tuple[Callable[[int], None], list[Output]]:
         """What is published every tick, and what on dividers; latched topics are published here and now."""
@@ -114,94 +173,44 @@ class SimulatorNode(Node):
             rate = self._value(f"outputs.{topic.key}") if topic.key else 0.0
             if topic.key and rate == 0.0:
                 continue
-            publish = self._publisher(topic.name, topic.type, topic.qos)
+            send, write = self._sender(topic.name, topic.type, topic.qos), writer(topic, self.robot, self._prefix)
             if topic.qos == "latched":
-                publish(topic.fields(first, stamp))
+                send(write(first, stamp))
             elif topic.qos == "clock":
-                every_tick = functools.partial(_publish_stamp, publish, topic.fields)
+                every_tick = functools.partial(_publish_stamp, send, write)
             else:
                 divider = max(1, round(SECOND_NS / (rate * self.sim.h_ns)))
-                outputs.append(Output(divider, functools.partial(_publish_sample, publish, topic.fields)))
+                lazy = topic.qos == "lazy"
+                publish = _publish_if_wanted if lazy else _publish_sample
+                outputs.append(Output(divider, functools.partial(publish, send, write), in_step=not lazy))
         return every_tick, outputs
-
-    def _on_latched(self, latched: Latched, stamp: int) -> None:
-        wrench = latched.wrench
-        frame = self._prefix + ("world" if wrench.frame == "world" else wrench.body)
-        self._latched[wrench.body](topics.wrench_fields(stamp, frame, wrench.force, wrench.moment))
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
         s = self.loop.statistics()
         self._status = topics.status_line(sample, s.real_time_factor, s.overruns)
+        limits = self._value("warn.energy_drift"), self._value("warn.angular_momentum_drift")
         reports = [
-            topics.conservation_report(
-                sample, self._value("warn.energy_drift"), self._value("warn.angular_momentum_drift")
-            ),
-            self._loop_report(s),
-            self._command_report(),
+            topics.conservation_report(sample, *limits),
+            loop_report(s, self.sim.h_ns, self.loop.state, self.loop.failure),
+            command_report(self.loop.counters),
+            connection_report(self._incompatible, self._last_incompatible),
         ]
-        self._publish_diagnostics(
-            topics.diagnostic_fields(stamp, self.get_fully_qualified_name()[1:], self.robot.name, reports)
-        )
+        name = self.get_fully_qualified_name()[1:]
+        self._publish_diagnostics(topics.diagnostic_fields(stamp, name, self.robot.name, reports))
 
     def status_text(self) -> str:
         """How it goes, in one line, from the last report of a second; empty before the first."""
         return self._status
 
-    def _loop_report(self, s: LoopStatistics) -> topics.Report:
-        values = {
-            "ticks": s.ticks,
-            "elapsed [s]": s.elapsed_ns * 1e-9,
-            "step [s]": self.sim.h_ns * 1e-9,
-            "real-time factor": s.real_time_factor,
-            "overruns": s.overruns,
-            "overruns, part of ticks": s.overruns / max(1, s.ticks),
-            "jitter p50 [us]": s.late_p50_us,
-            "jitter p99 [us]": s.late_p99_us,
-            "jitter max [us]": s.late_max_us,
-            "lag given up [s]": s.given_up_ns * 1e-9,
-        }
-        if self.loop.failure:
-            return topics.Report("loop", topics.ERROR, self.loop.failure, values)
-        if s.given_up_ns or s.overruns > 0.001 * s.ticks + 1:
-            return topics.Report("loop", topics.WARN, "steps come late: a longer step or lower rates help", values)
-        return topics.Report("loop", topics.OK, "in time", values)
+    # faults
 
-    def _command_report(self) -> topics.Report:
-        c = self.loop.counters
-        values = {
-            "accepted": c.accepted,
-            "rejected": c.rejected,
-            "stale": c.stale,
-            "stamped ahead of the clock": c.ahead,
-            "cancelled": c.cancelled,
-            "last fault": c.last_fault,
-        }
-        faults = c.rejected + c.stale + c.ahead + c.cancelled
-        summary = f"{faults} commands were faulty: {c.last_fault}" if faults else "all commands were good"
-        return topics.Report("commands", topics.WARN if faults else topics.OK, summary, values)
+    def _on_incompatible_qos(self, where: str) -> None:
+        self._incompatible, self._last_incompatible = self._incompatible + 1, where
+        self._report(f"somebody at the other side of the {where} has an incompatible quality of service")
 
-    # in
-
-    def _subscribe(self) -> None:
-        for body in self.robot.bodies:
-            self._subscribe_wrench(f"wrench/{body.name}", body.name)
-        if len(self.robot.free_bodies) == 1:
-            self._subscribe_wrench("wrench", self.robot.bodies[self.robot.free_bodies[0]].name)
-
-    def _subscribe_wrench(self, topic: str, body: str) -> None:
-        handler = functools.partial(self._on_wrench, body)
-        overrides = QoSOverridingOptions.with_default_policies()
-        self.create_subscription(WrenchStamped, topic, handler, QOS["stream"], qos_overriding_options=overrides)
-
-    def _on_wrench(self, body: str, message: WrenchStamped) -> None:
-        try:
-            command = wrench_command(
-                message, self.robot, body, prefix=self._prefix, at=self._wrench_at, hold_ns=self._hold_ns
-            )
-            self.loop.post(command, stamp_of(message))
-        except MessageError as err:
-            self.loop.counters.reject(str(err))
-            self._report(str(err))
+    def _refuse(self, text: str) -> None:
+        self.loop.counters.reject(text)
+        self._report(text)
 
     def _report(self, text: str) -> None:
         self.get_logger().warning(shortened(text, 400), throttle_duration_sec=1.0)
@@ -211,12 +220,17 @@ def _nothing(stamp: int) -> None:
     """Where no clock is published."""
 
 
-def _publish_stamp(publish, fields, stamp: int) -> None:
-    publish(fields(None, stamp))
+def _publish_stamp(send, write, stamp: int) -> None:
+    send(write(None, stamp))
 
 
-def _publish_sample(publish, fields, sample: Sample, stamp: int) -> None:
-    publish(fields(sample, stamp))
+def _publish_sample(send, write, sample: Sample, stamp: int) -> None:
+    send(write(sample, stamp))
+
+
+def _publish_if_wanted(send, write, sample: Sample, stamp: int) -> None:
+    if send.__self__.get_subscription_count():  # of the publisher whose method it is
+        send(write(sample, stamp))
 
 
 def spin(
@@ -229,7 +243,7 @@ def spin(
 
     watch: called twice a second, for a line of status.
     """
-    stop = _StopRequest()
+    stop = StopRequest()
     try:
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     except (RCLError, UnknownROSArgsError) as err:
@@ -268,15 +282,3 @@ def _spin_until(stop, node, executor, duration, watch) -> None:
                 watch(node)
             node.clock_guard.look()
         executor.spin_once(timeout_sec=min(0.1, end - now))
-
-
-class _StopRequest:
-    """SIGINT and SIGTERM end the node after the step under way, with exit code 0."""
-
-    def __init__(self) -> None:
-        self.requested = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True

@@ -10,9 +10,9 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 from rbt_ros.solvers import explicit
 from rbt_ros.solvers.adams import ODE113
 from rbt_ros.solvers.bdf import ODE15I
-from rbt_ros.solvers.newton import given_jacobian, increments, jacobian
+from rbt_ros.solvers.newton import slope_by_y
 from rbt_ros.solvers.rosenbrock import ODE23S
-from rbt_ros.solvers.stepper import Options, tolerance
+from rbt_ros.solvers.stepper import Options
 from rbt_ros.solvers.tr_bdf2 import ODE23TB
 from rbt_ros.solvers.trapezoidal import ODE23T
 
@@ -45,12 +45,7 @@ def _implicit_form(f: Callable, t0: float, y0: np.ndarray, t_end: float, options
     """y' - f(t, y) = 0."""
 
     def jacobians(t: float, y: np.ndarray, yp: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-        if options.jac is not None:
-            J = given_jacobian(options.jac, t, y)
-        else:
-            f0 = f(t, y)
-            J = jacobian(lambda x: f(t, x), y, f0, increments(y, f0, h, tolerance(options, y)))
-        return -J, np.eye(len(y))
+        return -slope_by_y(f, t, y, h, options), np.eye(len(y))
 
     return ODE15I(lambda t, y, yp: yp - f(t, y), jacobians, t0, y0, f(t0, y0), t_end, options)
 

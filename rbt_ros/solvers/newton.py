@@ -35,9 +35,16 @@ def increments(y: np.ndarray, f0: np.ndarray, h: float, scale: np.ndarray) -> np
     return np.maximum(ROOT_EPS * np.abs(y), (floor if 0.0 < floor < math.inf else 1.0) * scale)
 
 
-def given_jacobian(jac: Any, t: float, y: np.ndarray) -> np.ndarray:
-    """∂f/∂y as the user gave it: a function or a matrix."""
-    return np.asarray(jac(t, y) if callable(jac) else jac, dtype=y.dtype)
+def slope_by_y(f: Callable, t: float, y: np.ndarray, h: float, options: Options, f0: Any = None) -> np.ndarray:
+    """∂f/∂y at t, y, for a step h: as the user gave it, a function or a matrix, else by differences from f0 = f(t, y).
+
+    f0: computed if it is needed and not given.
+    """
+    jac = options.jac
+    if jac is not None:
+        return np.asarray(jac(t, y) if callable(jac) else jac, dtype=y.dtype)
+    f0 = f(t, y) if f0 is None else f0
+    return jacobian(lambda x: f(t, x), y, f0, increments(y, f0, h, tolerance(options, y)))
 
 
 def newton(
@@ -90,13 +97,7 @@ class Implicit(OneStep):
 
     def renew_jacobian(self, h: float) -> None:
         """J at self.t, self.y."""
-        t, y, jac = self.t, self.y, self.options.jac
-        if jac is None:
-            f0 = self.fun(t, y)  # f0 of the step comes from the stage's equation
-            step = increments(y, f0, h, tolerance(self.options, y))
-            self.J = jacobian(lambda x: self.fun(t, x), y, f0, step)
-        else:
-            self.J = given_jacobian(jac, t, y)
+        self.J = slope_by_y(self.fun, self.t, self.y, h, self.options)  # self.f0 is what the stage's equation says
         self.njev += 1
         self.age, self.lu = 0, None
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.integrate import DenseOutput
 from scipy.linalg import lu_factor, lu_solve
 
-from rbt_ros.solvers.newton import ROOT_EPS, given_jacobian, increments, jacobian
-from rbt_ros.solvers.stepper import OneStep, Options, Polynomial, Trial, tolerance
+from rbt_ros.solvers.newton import ROOT_EPS, slope_by_y
+from rbt_ros.solvers.stepper import OneStep, Options, Polynomial, Trial
 
 D = 1.0 / (2.0 + math.sqrt(2.0))
 E32 = 6.0 + math.sqrt(2.0)
@@ -51,11 +51,9 @@ class ODE23S(OneStep):
         return Trial(y, h / 6.0 * (k1 - 2.0 * k2 + k3))
 
     def _differentiate(self, h: float) -> tuple[np.ndarray, np.ndarray]:
-        t, y, f0, jac = self.t, self.y, self.f0, self.options.jac
-        if jac is None:
-            J = jacobian(lambda x: self.fun(t, x), y, f0, increments(y, f0, h, tolerance(self.options, y)))
-        else:
-            J = given_jacobian(jac, t, y)
+        """∂f/∂y and ∂f/∂t at self.t, self.y."""
+        t, y, f0 = self.t, self.y, self.f0
+        J = slope_by_y(self.fun, t, y, h, self.options, f0)
         self.njev += 1
         later = t + math.copysign(min(ROOT_EPS * max(abs(t), abs(t + h)), abs(h)), h)
         return J, (self.fun(later, y) - f0) / (later - t)

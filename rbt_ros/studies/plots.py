@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core.types import JointKind
-from rbt_ros.errors import SetupError
 from rbt_ros.model.attitude import zxz_angles
-from rbt_ros.results import Energy, Result
+from rbt_ros.results import Energy, Result, empty_figure
 
 ZXZ = ("ψ", "θ", "φ")
 
@@ -29,12 +28,8 @@ def hinges_figure(
     time: np.ndarray, angles: Mapping[str, Mapping[str, np.ndarray]], energy: Energy, title: str = ""
 ) -> Any:
     """One diagram per hinge with its angles [rad] by label, and one of the energies [J], over `time` [s]."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as err:
-        raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
     rows = len(angles) + 1
-    figure = Figure(figsize=(9, 2 * rows), layout="constrained")
+    figure = empty_figure(9, 2 * rows)
     axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     for ax, (hinge, curves) in zip(axes, angles.items(), strict=False):
         for label, angle in curves.items():

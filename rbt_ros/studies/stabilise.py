@@ -19,7 +19,7 @@ from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.stabilise import METHODS, Stabilise
-from rbt_ros.results import Sample
+from rbt_ros.results import Sample, empty_figure
 from rbt_ros.sim import Simulation
 
 INERTIA = (0.2, 0.35, 0.5)  # [kg·m²]
@@ -204,12 +204,9 @@ PANELS = (("energy", "|E/E₀ - 1|"), ("momentum", "|ΔL|/|L|"), ("attitude", "a
 
 def draw(curves: Sequence[Sequence[Row]], path: Path) -> None:
     """Above: errors over time, with the typical steps; below: errors until 1e4 s over work, with all steps."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.lines import Line2D
-    except ImportError as err:
-        raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
-    figure = Figure(figsize=(12, 8), layout="constrained")
+    figure = empty_figure(12, 8)
+    from matplotlib.lines import Line2D  # there, now
+
     axes = figure.subplots(2, 3)
     for column, (key, label) in enumerate(PANELS):
         for rows in filter(lambda rows: is_typical(rows[0]), curves):

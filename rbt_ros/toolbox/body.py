@@ -11,6 +11,7 @@ from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.robot import Robot
 from rbt_ros.toolbox.state import STATES, P, Q, V, W, to_body, to_inertial
+from rbt_ros.toolbox.vectors import finite_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +51,15 @@ def start_state(
     given = _at_most_one(quaternion=quaternion, euler=euler, matrix=matrix)
     y = np.zeros(STATES)
     q = y[Q] = as_quaternion(_attitude(*given), "start") if given else IDENTITY
-    y[P] = _vector("position", position, "m")
-    y[V] = _vector("velocity", velocity, "m/s") if velocity_b is None else _vector("velocity_b", velocity_b, "m/s")
-    y[W] = _vector("omega_b", omega_b, "rad/s") if omega_e is None else _vector("omega_e", omega_e, "rad/s")
+    y[P] = finite_vector(position, "position", "m")
+    if velocity is not None:
+        y[V] = finite_vector(velocity, "velocity", "m/s")
     if velocity_b is not None:
-        y[V] = to_inertial(np.array(q), y[V])
+        y[V] = to_inertial(np.array(q), finite_vector(velocity_b, "velocity_b", "m/s"))
+    if omega_b is not None:
+        y[W] = finite_vector(omega_b, "omega_b", "rad/s")
     if omega_e is not None:
-        y[W] = to_body(np.array(q), y[W])
+        y[W] = to_body(np.array(q), finite_vector(omega_e, "omega_e", "rad/s"))
     return y
 
 
@@ -78,10 +81,3 @@ def _at_most_one(**given: Any) -> tuple[str, Any] | None:
     if len(there) > 1:
         raise ScenarioError(f"both {there[0][0]} and {there[1][0]} are given; they say the same thing: give one.")
     return there[0] if there else None
-
-
-def _vector(name: str, value: Any, unit: str) -> np.ndarray:
-    vector = np.asarray((0.0, 0.0, 0.0) if value is None else value, dtype=float)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ScenarioError(f"{name} {value} must be three finite numbers in {unit}.")
-    return vector

@@ -7,9 +7,14 @@ import numpy as np
 from rbt_ros.core import adaptive as core_adaptive
 from rbt_ros.core import torque_free as core_torque_free
 from rbt_ros.core.integrate import DORMAND_PRINCE, stage_nodes
+from rbt_ros.core.kept import LIE_EULER, Kept
 from rbt_ros.core.record import recorder
+from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import LOAD_COLUMNS, OK, Input
+from rbt_ros.core.work import Work, workspace
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.sim import FAILURES, METHODS
 from rbt_ros.toolbox.forces import Grid, engine_input, held_rows
 from rbt_ros.toolbox.formalisms import Quaternions
@@ -34,12 +39,9 @@ def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Pr
     record = recorder(plant.model, y, input, steps.h_ns, method, plant.work)
     if plant.held:
         held = np.empty((steps.number + 1, len(plant.held), 3))
-        rows, columns = held_rows(plant.loads), [plant.loads[i].column for i in plant.held]
         times = steps.times.tolist()
         for k in range(steps.number):
-            held[k] = plant.hold(times[k], states[k])
-            for row, column, value in zip(rows, columns, held[k], strict=True):
-                input.load[row, column : column + 3] = value
+            held[k] = _hold(plant, input, times[k], states[k])
             _check(record(k * steps.h_ns, 1, states[k + 1 : k + 2])[0], plant, steps, k)
             tell(progress, steps, k)
         held[-1] = plant.hold(times[-1], states[-1])
@@ -51,19 +53,64 @@ def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Pr
     return _track(plant, solver, steps.times, states, held=held)
 
 
-def torque_free(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Progress | None) -> Track:
+def torque_free(
+    plant: Plant, y13: np.ndarray, steps: Steps, solver: str, how: Stabilise, progress: Progress | None
+) -> Track:
     """exact, splitting: a body without torque, in free fall."""
     if plant.loads:
         raise ScenarioError(f"solver '{solver}' moves a body without force and torque; use dop853 for inputs.")
-    y, nothing = y13.copy(), Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
-    go_on = core_torque_free.Flight().stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], plant.work)
+    y, work, kept = _kept(plant, y13, how)
+    flight = core_torque_free.Flight(kept.corrected_flight if how.method != "none" else None)
+    nothing = Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
+    go_on = flight.stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], work)
+    return _by_ticks(plant, y, nothing, go_on, steps, solver, progress)
+
+
+def stabilised(
+    plant: Plant, y13: np.ndarray, steps: Steps, solver: str, how: Stabilise, progress: Progress | None
+) -> Track:
+    """semi_implicit, rk4, dop853, lie_euler with angular momentum and energy kept."""
+    y, work, kept = _kept(plant, y13, how)
+    method = METHOD[solver]
+    nodes = stage_nodes(method) if method != LIE_EULER else [0.0]
+    input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, nodes, steps.number))
+    go_on = kept.stepper(plant.model, y, input, steps.h_ns, method, work)
+    return _by_ticks(plant, y, input, go_on, steps, solver, progress)
+
+
+def _kept(plant: Plant, y13: np.ndarray, how: Stabilise) -> tuple[np.ndarray, Work, Kept]:
+    """(y with its account, its scratch arrays, what is kept of it)."""
+    y, work = np.append(y13, np.zeros(ACCOUNT)), workspace(plant.model, ACCOUNT)
+    kept = Kept(plant.model, None, STABILISERS[how.method], how.order == "seed", *how[2:])
+    kept.start(plant.model, y, work)
+    return y, work, kept
+
+
+def _by_ticks(
+    plant: Plant, y: np.ndarray, input: Input, go_on: Any, steps: Steps, solver: str, progress: Progress | None
+) -> Track:
+    """A call per step; held loads are asked before each, and stand in their rows over it."""
     states = np.empty((steps.number + 1, STATES))
-    states[0] = y
+    held = np.empty((steps.number + 1, len(plant.held), 3)) if plant.held else None
+    states[0], times = y[:STATES], steps.times.tolist()
     for k in range(steps.number):
-        _check(go_on(k * steps.h_ns, 1).code, plant, steps, k)
-        states[k + 1] = y
+        if held is not None:
+            held[k] = _hold(plant, input, times[k], states[k])
+        _check(go_on(k * steps.h_ns, 1)[0], plant, steps, k)
+        states[k + 1] = y[:STATES]
         tell(progress, steps, k)
-    return _track(plant, solver, steps.times, states)
+    if held is not None:
+        held[-1] = plant.hold(times[-1], states[-1])
+    return _track(plant, solver, steps.times, states, held=held)
+
+
+def _hold(plant: Plant, input: Input, time: float, y: np.ndarray) -> np.ndarray:
+    """What the held loads exert over the step that starts at y; it stands in their rows of the input from now on."""
+    found = plant.hold(time, y)
+    columns = [plant.loads[i].column for i in plant.held]
+    for row, column, value in zip(held_rows(plant.loads), columns, found, strict=True):
+        input.load[row, column : column + 3] = value
+    return found
 
 
 def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: str, options: dict[str, float]) -> Track:

@@ -13,7 +13,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.model.signals import table
 from rbt_ros.toolbox.state import LabState, to_body, to_inertial
 from rbt_ros.toolbox.vector_sum import VectorSum
-from rbt_ros.toolbox.vectors import Constant, OfState, OfTime, Series, Source, sampled, source
+from rbt_ros.toolbox.vectors import Constant, OfState, OfTime, Series, Source, finite_vector, sampled, source
 
 FRAMES = {"body": t.BODY_AXES, "inertial": t.WORLD_AXES, "world": t.WORLD_AXES}
 
@@ -75,9 +75,7 @@ def _terms(item: Any, kind: type[Force] | type[Torque]) -> list[Load]:
     given = item if isinstance(item, kind) else kind(item)
     if given.frame not in FRAMES:
         raise ScenarioError(f"{name}: frame '{given.frame}' is not one of body, inertial.")
-    point = np.asarray(getattr(given, "at", (0.0, 0.0, 0.0)), dtype=float)
-    if point.shape != (3,) or not np.isfinite(point).all():
-        raise ScenarioError(f"{name}: at={point.tolist()} must be three finite numbers [m], from the centre of mass.")
+    point = finite_vector(getattr(given, "at", (0.0, 0.0, 0.0)), f"{name}: at", "m, from the centre of mass")
     if isinstance(given.value, VectorSum):
         sources: list[Source] = [*given.value.terms]
     else:

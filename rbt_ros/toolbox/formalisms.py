@@ -44,6 +44,9 @@ class Formalism(Coordinates, Protocol):
     def project(self, y: np.ndarray) -> np.ndarray:
         """y put back on the constraint."""
 
+    def constraint_errors(self, y: np.ndarray) -> np.ndarray:
+        """(N,) by how much rows y (N, ...) are off the constraint."""
+
 
 class Quaternions:
     """The engine's own coordinates."""
@@ -63,6 +66,10 @@ class Quaternions:
     def project(self, y: np.ndarray) -> np.ndarray:
         """q / |q|."""
         return np.concatenate([y[Q] / np.linalg.norm(y[Q]), y[4:]])
+
+    def constraint_errors(self, y: np.ndarray) -> np.ndarray:
+        """|q| - 1."""
+        return np.linalg.norm(y[:, Q], axis=1) - 1.0
 
     def turned(self, y: np.ndarray, q: tuple[float, ...]) -> np.ndarray:
         """The attitude (4,) of y, turned by q about the body's axes."""
@@ -88,6 +95,11 @@ class Matrices:
         """The nearest rotation: U Vᵀ of the singular value decomposition."""
         U, _, Vt = np.linalg.svd(y[:9].reshape(3, 3))
         return np.concatenate([(U @ Vt).ravel(), y[9:]])
+
+    def constraint_errors(self, y: np.ndarray) -> np.ndarray:
+        """The largest element of RᵀR - 1."""
+        R = y[:, :9].reshape(-1, 3, 3)
+        return np.abs(np.einsum("nki,nkj->nij", R, R) - np.eye(3)).max(axis=(1, 2))
 
     def turned(self, y: np.ndarray, q: tuple[float, ...]) -> np.ndarray:
         """The attitude (9,) of y, turned by q about the body's axes."""
@@ -130,6 +142,10 @@ class EulerAngles(NamedTuple):
         """There is no constraint."""
         return y
 
+    def constraint_errors(self, y: np.ndarray) -> np.ndarray:
+        """Zero."""
+        return np.zeros(len(y))
+
     def margin(self, y: np.ndarray) -> np.ndarray:
         """Sine of the angle to gimbal lock, signed: cos β, or sin β where first and last axis are the same.
 
@@ -166,6 +182,10 @@ class MultiplierQuaternions:
     def project(self, y: np.ndarray) -> np.ndarray:
         """As it is: the multiplier alone keeps the constraint."""
         return y
+
+    def constraint_errors(self, y: np.ndarray) -> np.ndarray:
+        """|q| - 1."""
+        return np.linalg.norm(y[:, Q], axis=1) - 1.0
 
 
 class Chart:

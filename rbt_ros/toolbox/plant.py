@@ -9,20 +9,17 @@ from rbt_ros.core import types as t
 from rbt_ros.core.record import fill_derivatives
 from rbt_ros.core.types import NO_DATA, NO_SIGNAL, Model
 from rbt_ros.core.work import Work, workspace
-from rbt_ros.errors import ScenarioError
 from rbt_ros.toolbox.body import RigidBody
 from rbt_ros.toolbox.forces import Load, load_rows, vectors
 from rbt_ros.toolbox.state import STATES, LabState
-from rbt_ros.toolbox.vectors import OfState
+from rbt_ros.toolbox.vectors import OfState, finite_vector
 
 
 class Plant:
     """ẏ = [q̇, v, ω̇, v̇] of a body under loads that are given with t [s] and y, at one instant or many."""
 
     def __init__(self, body: RigidBody, gravity: Sequence[float], loads: Sequence[Load]):
-        g = np.asarray(gravity, dtype=float)
-        if g.shape != (3,) or not np.isfinite(g).all():
-            raise ScenarioError(f"gravity {gravity} must be three finite numbers in m/s².")
+        g = finite_vector(gravity, "gravity", "m/s²")
         world = np.zeros(t.WORLD_COLUMNS)
         world[t.GRAVITY : t.GRAVITY + 3] = g
         self.body, self.gravity, self.loads = body, g, tuple(loads)

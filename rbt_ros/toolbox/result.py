@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.errors import SetupError
 from rbt_ros.model.attitude import matrices
+from rbt_ros.results import empty_figure, write_columns
 from rbt_ros.toolbox.forces import totals
 from rbt_ros.toolbox.gimbal import GimbalLock
 from rbt_ros.toolbox.state import LabState, W, to_body, to_inertial
@@ -219,9 +219,7 @@ class LabResult:
 
     def to_csv(self, path: str | Path) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
-        table = self.columns()
-        rows = np.column_stack(list(table.values()))
-        np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+        write_columns(self.columns(), path)
 
     def to_npz(self, path: str | Path) -> None:
         """Write arrays under the names that they have here, for `numpy.load`; `units` says theirs."""
@@ -231,11 +229,7 @@ class LabResult:
 
     def plot(self, path: str | Path | None = None, title: str = "") -> Any:
         """A figure of position, velocity in both frames and omega_b over time; saved when `path` is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as err:
-            raise SetupError("figures need matplotlib: pip install 'rbt_ros[plot]'") from err
-        figure = Figure(figsize=(9, 6), layout="constrained")
+        figure = empty_figure(9, 6)
         axes = figure.subplots(2, 2, sharex=True)
         curves = {
             "position [m]": self.position,

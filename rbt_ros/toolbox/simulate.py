@@ -10,6 +10,7 @@ import numpy as np
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence
+from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.toolbox import engine_runs, solver_runs
 from rbt_ros.toolbox.body import RigidBody, start_state
 from rbt_ros.toolbox.events import checked_events, find_hits
@@ -25,7 +26,7 @@ from rbt_ros.toolbox.vectors import OfState, OfTime
 FORMALISMS = ("quaternion", "euler", "matrix")
 NORMALISE = ("projection", "manifold", "multiplier", None)
 PLAIN = ("rk4", "dop853", "ode45")  # of fixed step, in any formalism, with any input
-FIXED = ("semi_implicit", "rk4", "dop853")
+FIXED = ("semi_implicit", "rk4", "dop853", "lie_euler")
 TORQUE_FREE = ("exact", "splitting")
 OURS = (*FIXED, *TORQUE_FREE, "dop853_adaptive")
 STEP = 1e-3  # [s] of fixed steps, unless said otherwise
@@ -52,6 +53,7 @@ class Way(NamedTuple):
     normalise: str | None
     guard: Guard | None  # of Euler angles
     options: dict[str, float]
+    stabilise: Stabilise
     progress: Progress | None
 
 
@@ -83,6 +85,7 @@ def simulate(
     sequence: str = "ZYX",
     on_singularity: str = "stop",
     normalise: str | None = "projection",
+    stabilise: str | Stabilise = "none",
     progress: bool | Callable[[float], None] = False,
 ) -> LabResult:
     """The motion of `body` (default: 1 kg, 1 kg·m² about each axis) from t = 0 over `duration` [s] (default: 1), or
@@ -93,13 +96,14 @@ def simulate(
     (times, values), `VectorSum`, in body axes at the centre of mass; other axes, points, and f(t, state): `Force`,
     `Torque`, or a list of them. gravity [m/s²].
 
-    solver: ours (dop853, rk4, semi_implicit, exact, splitting at a fixed `step` [s]; dop853_adaptive) or one of
-    MATLAB's by name (ode45, ...; rtol, atol, max_step, first_step, or a fixed step). output_times: samples there, not
-    where the solver makes them. events: `Event`s or functions of (t, state). progress: True, or a function that is
+    solver: ours (dop853, rk4, semi_implicit, lie_euler, exact, splitting at a fixed `step` [s]; dop853_adaptive) or one
+    of MATLAB's by name (ode45, ...; rtol, atol, max_step, first_step, or a fixed step). output_times: samples there,
+    not where the solver makes them. events: `Event`s or functions of (t, state). progress: True, or a function that is
     called with the fraction done.
 
     formalism: the attitude is integrated as "quaternion", "euler" (angles of `sequence`; `on_singularity`: "stop",
-    "switch" or "continue") or "matrix". normalise: "projection", "manifold", "multiplier" or None.
+    "switch" or "continue") or "matrix". normalise: "projection", "manifold", "multiplier" or None. stabilise: "none",
+    "gradient" or "projection" keep angular momentum and energy by correcting each fixed step (`rbt.Stabilise`).
     """
     body = RigidBody() if body is None else body
     if not isinstance(body, RigidBody):
@@ -114,6 +118,7 @@ def simulate(
         _normalise(normalise, formalism),
         Guard(name, on_singularity) if formalism == "euler" else None,
         _options(solver, given),
+        _stabilise(stabilise, body),
         _progress(progress),
     )
     times = _output_times(output_times, problem.span)
@@ -137,6 +142,11 @@ def _integrate(problem: Problem, way: Way) -> Track:
     """Choose the way: compiled where it can be, plain Python where formalism or inputs ask for it."""
     plant, y13, span = problem
     engine = way.formalism == "quaternion" and way.normalise == "projection"
+    if way.stabilise.method != "none" and not (engine and way.solver in (*TORQUE_FREE, *FIXED)):
+        raise ScenarioError(
+            f"stabilise corrects steps of {', '.join((*FIXED, *TORQUE_FREE))} in quaternions with normalise="
+            f"'projection'; not those of '{way.solver}' in '{way.formalism}' with normalise={way.normalise!r}."
+        )
     if way.solver in TORQUE_FREE or way.solver in FIXED or "step" in way.options and way.solver in PLAIN:
         return _by_steps(problem, way, engine)
     if plant.held:
@@ -163,7 +173,10 @@ def _by_steps(problem: Problem, way: Way, engine: bool) -> Track:
     steps = _steps(span, way.options)
     asks_stages = any(isinstance(x.source, OfState) and x.source.per == "stage" for x in plant.loads)
     if engine and way.solver in TORQUE_FREE:
-        return engine_runs.torque_free(plant, y13, steps, way.solver, way.progress)
+        return engine_runs.torque_free(plant, y13, steps, way.solver, way.stabilise, way.progress)
+    corrected = way.stabilise.method != "none" or way.solver == "lie_euler"
+    if engine and not asks_stages and corrected:
+        return engine_runs.stabilised(plant, y13, steps, way.solver, way.stabilise, way.progress)
     if engine and not asks_stages:
         return engine_runs.fixed(plant, y13, steps, way.solver, way.progress)
     if way.solver not in PLAIN:
@@ -205,6 +218,13 @@ def _normalise(given: str | None, formalism: str) -> str | None:
     if formalism == "matrix" and given == "multiplier":
         raise ScenarioError("normalise='multiplier' is for quaternions; matrices take 'projection', 'manifold', None.")
     return given
+
+
+def _stabilise(given: str | Stabilise, body: RigidBody) -> Stabilise:
+    options = checked_stabilise(given)
+    if options.method != "none" and (text := stabilise_obstacle(body.robot, 0.0)):
+        raise ScenarioError(text)
+    return options
 
 
 def _span(duration: float | None, span: Sequence[float] | None) -> tuple[float, float]:

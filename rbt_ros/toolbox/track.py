@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.attitude import without_flips
 from rbt_ros.toolbox.forces import series
-from rbt_ros.toolbox.formalisms import Matrices, MultiplierQuaternions, Quaternions, engine_rows
+from rbt_ros.toolbox.formalisms import Quaternions, engine_rows
 from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.state import Q
 from rbt_ros.toolbox.stretches import Stretch
@@ -38,36 +39,41 @@ class Track:
             raise ScenarioError(f"t = {outside[0]:.9g} s lies outside of the run, {self.t[0]:g} to {self.end:.9g} s.")
         k = np.searchsorted(self.t, times, side="right") - 1
         y = self.y[k]
-        for i in np.flatnonzero(self.t[k] != times):
-            y[i] = self._between(int(k[i]), float(times[i]))
+        between = np.flatnonzero(self.t[k] != times)
+        if between.size:
+            y[between] = self._between(k[between], times[between])
         return y
 
-    def _between(self, k: int, t: float) -> np.ndarray:
-        """The state at t, after knot k."""
-        stretch = next(s for s in self.stretches if t <= s.t[-1])
-        if stretch.dense is not None:
-            y = stretch.form.engine(stretch.dense(t))
-        else:
-            at = window(self.t, t, self._nodes)
-            values = self.values(self.t[at], self.y[at])
-            values[:, self.plant.held] = self._held[k]  # until the next knot
-            y = hermite(self.t[at], self.y[at], self.plant.rates(values, self.y[at]), t)
+    def _between(self, k: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """(n, 13) the states at t (n,), after knots k (n,)."""
+        y, owner = np.empty((len(t), self.y.shape[1])), np.searchsorted([s.t[-1] for s in self.stretches], t)
+        for i, stretch in enumerate(self.stretches):
+            here = np.flatnonzero(owner == i)
+            if here.size == 0:
+                continue
+            if stretch.dense is None:
+                y[here] = self._hermite(k[here], t[here])
+            else:
+                y[here] = [stretch.form.engine(stretch.dense(x)) for x in t[here].tolist()]
         before = self.y[k, Q]
-        scale = np.linalg.norm(before) / np.linalg.norm(y[Q]) * (1.0 if y[Q] @ before >= 0 else -1.0)
-        return np.concatenate([scale * y[Q], y[4:]])
+        sign = np.where((y[:, Q] * before).sum(axis=1) >= 0, 1.0, -1.0)
+        y[:, Q] *= (sign * np.linalg.norm(before, axis=1) / np.linalg.norm(y[:, Q], axis=1))[:, None]
+        return y
+
+    def _hermite(self, k: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """(n, 13) by the polynomial through the knots around each t and their rates."""
+        at = window(self.t, t, self._nodes)
+        knots = at.ravel()
+        values = self.values(self.t[knots], self.y[knots])
+        values[:, self.plant.held] = np.repeat(self._held[k], at.shape[1], axis=0)  # until the next knot
+        rates = self.plant.rates(values, self.y[knots]).reshape(*at.shape, -1)
+        return hermite(self.t[at], self.y[at], rates, t)
 
     def constraint_errors(self) -> np.ndarray:
         """At each knot: |q| - 1, or the largest element of RᵀR - 1; zero for Euler angles."""
         found = []
         for stretch, after in zip(self.stretches, [*self.stretches[1:], None], strict=True):
-            y = stretch.y if after is None else stretch.y[:-1]
-            if isinstance(stretch.form, Matrices):
-                R = y[:, :9].reshape(-1, 3, 3)
-                found.append(np.abs(np.einsum("nki,nkj->nij", R, R) - np.eye(3)).max(axis=(1, 2)))
-            elif isinstance(stretch.form, Quaternions | MultiplierQuaternions):
-                found.append(np.linalg.norm(y[:, Q], axis=1) - 1.0)
-            else:
-                found.append(np.zeros(len(y)))
+            found.append(stretch.form.constraint_errors(stretch.y if after is None else stretch.y[:-1]))
         return np.concatenate(found)
 
 
@@ -81,32 +87,30 @@ def _joined(stretches: Sequence[Stretch]) -> tuple[np.ndarray, np.ndarray]:
         t.append(stretch.t[:end])
         y.append(engine_rows(stretch.form, stretch.y[:end]))
     states = np.concatenate(y)
-    flips = np.where((states[1:, Q] * states[:-1, Q]).sum(axis=1) < 0, -1.0, 1.0)
-    states[1:, Q] *= np.cumprod(flips)[:, None]  # q and -q are one attitude: no jumps in between
+    states[:, Q] = without_flips(states[:, Q])
     return np.concatenate(t), states
 
 
-def window(times: np.ndarray, t: float, nodes: int) -> np.ndarray:
-    """The `nodes` samples around t, evenly to both sides where there are as many."""
+def window(times: np.ndarray, t: np.ndarray, nodes: int) -> np.ndarray:
+    """(n, nodes) which samples are around each t (n,), evenly to both sides where there are as many."""
     count = min(nodes, len(times))
-    first = int(np.searchsorted(times, t, side="right")) - (count + 1) // 2
-    first = min(max(first, 0), len(times) - count)
-    return np.arange(first, first + count)
+    first = np.searchsorted(times, t, side="right") - (count + 1) // 2
+    return np.clip(first, 0, len(times) - count)[:, None] + np.arange(count)
 
 
-def hermite(x: np.ndarray, y: np.ndarray, rate: np.ndarray, t: float) -> np.ndarray:
-    """The polynomial of degree 2 n - 1 through y (n, m) with slopes `rate` at x (n,), at t: order 2 n.
+def hermite(x: np.ndarray, y: np.ndarray, rate: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """(n, m) polynomials of degree 2 k - 1 through y (n, k, m) with slopes `rate` at x (n, k), at t (n,): order 2 k.
 
     Newton's divided differences, every node twice: Stoer, Bulirsch, Introduction to Numerical Analysis, section 2.1.
     """
-    z, c = np.repeat(x, 2), np.repeat(y, 2, axis=0)
-    differences = np.empty_like(c[1:])
-    differences[0::2], differences[1::2] = rate, (y[1:] - y[:-1]) / (x[1:] - x[:-1])[:, None]
-    coefficients = [c[0], differences[0]]
-    for k in range(2, len(z)):
-        differences = (differences[1:] - differences[:-1]) / (z[k:] - z[:-k])[:, None]
-        coefficients.append(differences[0])
+    z, c = np.repeat(x, 2, axis=1)[..., None], np.repeat(y, 2, axis=1)
+    differences = np.empty_like(c[:, 1:])
+    differences[:, 0::2], differences[:, 1::2] = rate, np.diff(y, axis=1) / np.diff(x, axis=1)[..., None]
+    coefficients = [c[:, 0], differences[:, 0]]
+    for k in range(2, z.shape[1]):
+        differences = np.diff(differences, axis=1) / (z[:, k:] - z[:, :-k])
+        coefficients.append(differences[:, 0])
     value = coefficients[-1]
-    for k in range(len(z) - 2, -1, -1):
-        value = coefficients[k] + (t - z[k]) * value
+    for k in range(z.shape[1] - 2, -1, -1):
+        value = coefficients[k] + (t[:, None] - z[:, k]) * value
     return value

@@ -147,6 +147,17 @@ def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:
     return vector
 
 
+def finite_vector(value: Any, what: str, unit: str) -> np.ndarray:
+    """Three finite numbers, as a start, a point or gravity is given; `what` and `unit` stand in the error."""
+    try:
+        vector = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ScenarioError(f"{what} {value} must be three finite numbers in {unit}.")
+    return vector
+
+
 def sampled(of: Constant | OfTime | Series, times: Sequence[float] | np.ndarray) -> np.ndarray:
     """(N, 3) values at times (N,) [s]; of what does not depend on the state."""
     if isinstance(of, Constant):

@@ -10,6 +10,7 @@ from rbt_ros.core.adaptive import solve_at
 from rbt_ros.core.constrained import Constrained, constrained_derivative, put_back
 from rbt_ros.core.constraints import COUPLING, LAW, PHI, SIGNAL, TARGET, bonds
 from rbt_ros.core.graph import matrices
+from rbt_ros.core.impact import keep_momenta
 from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
 from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
@@ -59,7 +60,7 @@ def digest(formulation):
 
 
 def constrained_digest():
-    """Of a floating tree that is closed to itself and to the world, with a prescribed hinge."""
+    """Of a floating tree that is closed to itself and to the world, with a prescribed hinge; and of an impact on it."""
     rng = np.random.default_rng(8)
     model = random_tree(rng, 6, [JointKind.REVOLUTE, JointKind.SPHERICAL, JointKind.FREE], gravity=(0.5, 0, -9.81))
     y, work = np.concatenate(random_state(rng, model)), workspace(model)
@@ -73,7 +74,11 @@ def constrained_digest():
     assert put_back(model, y, input, 0, 0.0, rows, work, bond) < 1e-12
     for method in (SEMI_IMPLICIT, RK4, DOP853):
         assert Constrained(rows).stepper(model, y, input, 1_000_000, method, work)(0, 2)[0] == 0
-    return hashlib.sha256(y.tobytes() + bond.column.tobytes()).hexdigest()
+    n, nv = len(model.tree), len(model.freedom)
+    pose, twist, before, M, L = np.zeros((n, 7)), np.zeros((n, 6)), rng.uniform(-1, 1, (n, 6)), *np.zeros((2, nv, nv))
+    u, p, change = y[-nv:].copy(), np.zeros(nv), np.zeros(nv)
+    keep_momenta(model, y[:-nv], before, work, pose, twist, np.zeros((6, nv)), M, L, p, change, u)
+    return hashlib.sha256(y.tobytes() + bond.column.tobytes() + u.tobytes()).hexdigest()
 
 
 def unilateral_digest():

@@ -7,7 +7,7 @@ import rbt_ros as rbt
 from rbt_ros.core.freetop import free_rotation
 from rbt_ros.core.poinsot import plane_axes
 from rbt_ros.errors import ModelError
-from rbt_ros.results import turn_all
+from rbt_ros.model.attitude import turn_all
 
 EPS = np.finfo(float).eps
 START = (0.8, 0.36, -0.48, 0.0)

@@ -8,7 +8,6 @@ from trees import EPS, unit
 from rbt_ros.core.vec import (
     cross,
     gyroscopic,
-    mat_mul,
     qmul,
     qturn,
     rotation,
@@ -55,7 +54,7 @@ def test_quaternions_and_matrices_turn_alike():
         assert qturn(q, a) == pytest.approx(turn(rotation(q), a), abs=8 * EPS * 3)
         assert turn_back(rotation(q), turn(rotation(q), a)) == pytest.approx(a, abs=8 * EPS * 3)
         both = np.array(rotation(qmul(p, q)))
-        assert both == pytest.approx(np.array(mat_mul(rotation(p), rotation(q))), abs=8 * EPS)
+        assert both == pytest.approx(np.array(rotation(p)) @ np.array(rotation(q)), abs=8 * EPS)
         assert np.array(rotation(tuple(3.0 * c for c in q))) == pytest.approx(np.array(rotation(q)), abs=4 * EPS)
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.scenario import read_scenario, scenario_from_text
+from rbt_ros.model.scenario import OUTPUT_RATES, read_scenario, scenario_from_text
 
 GOOD = """\
 rbt: 1
@@ -45,7 +45,7 @@ def test_a_whole_scenario():
     s = scenario_from_text(GOOD, "sat.yaml")
     assert (s.name, s.h_ns, s.duration_ns, s.seed, s.mode) == ("sat", 10**6, 60 * 10**9, 7, "fast")
     assert s.gravity == (0, 0, -9.81)
-    assert s.outputs == {"tf": 50, "odom": 0, "joint_states": 1000, "ropes": 100}
+    assert s.outputs == {**OUTPUT_RATES, "tf": 50, "odom": 0}
     start = s.start_bodies["hub"]
     assert start.omega_body[2] == pytest.approx(200 * math.tau / 60) and start.velocity[2] == 7500
     assert start.quaternion == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
@@ -92,7 +92,7 @@ def test_the_shipped_one():
         ("stabilise: none", "stabilise: much", r"sat.yaml:19: stabilise: 'much' is not one of none"),
         ("seed: 7", "seed: 7.5", r"sat.yaml:21: seed: 7.5 is not a whole number"),
         ("tf: 50", "tf: -1", r"sat.yaml:22: outputs.tf: -1 Hz is negative"),
-        ("mode: fast", "mode: slow", r"sat.yaml:23: mode: 'slow' is not one of realtime, fast"),
+        ("mode: fast", "mode: slow", r"sat.yaml:23: mode: 'slow' is not one of realtime, lockstep, fast"),
         ("mode: fast", "mode: fast\nmode: fast", r"sat.yaml:24: not valid YAML: found duplicate key"),
         ("seed: 7", "seed: [", r"sat.yaml:23: not valid YAML"),
         ("robot:", "robot: 3\nx:", r"sat.yaml:3: x: unknown key"),

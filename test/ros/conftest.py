@@ -34,10 +34,10 @@ SIMULATOR = (sys.executable, "-c", "from rbt_ros.cli import simulator; simulator
 class Child:
     """A process: its output goes to files, it is killed after LIMIT, and reaped by `stop` at the latest."""
 
-    def __init__(self, watch, command, environ, folder: Path):
-        self._watch = watch
+    def __init__(self, watch, command, environ, folder: Path, limit: float = LIMIT):
+        self._watch, self._limit = watch, limit
         self._out, self._err = folder / "stdout", folder / "stderr"
-        guard = ["timeout", "--foreground", "--signal=KILL", str(LIMIT)]
+        guard = ["timeout", "--foreground", "--signal=KILL", str(limit)]
         with self._out.open("w") as out, self._err.open("w") as err:
             self._guard = subprocess.Popen(
                 [*guard, *command], env=environ, cwd=folder, stdout=out, stderr=err, start_new_session=True
@@ -70,7 +70,7 @@ class Child:
 
     def wait(self) -> int:
         """Its exit code, once it has ended by itself."""
-        return self._guard.wait(LIMIT + DEADLINE)
+        return self._guard.wait(self._limit + DEADLINE)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Ask it to end; its exit code."""
@@ -159,12 +159,21 @@ class Peer:
         self.node.destroy_client(client)
         return future.result()
 
+    @staticmethod
+    def parameter(name: str, value) -> Parameter:
+        """One parameter as a message."""
+        kinds = {
+            bool: (1, "bool_value"),
+            int: (2, "integer_value"),
+            float: (3, "double_value"),
+            str: (4, "string_value"),
+        }
+        kind, field = kinds[type(value)]
+        return Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
+
     def set_parameter(self, name: str, value, node: str = "/rbt_simulator"):
         """The SetParametersResult of one parameter."""
-        kinds = {bool: (1, "bool_value"), float: (3, "double_value"), str: (4, "string_value")}
-        kind, field = kinds[type(value)]
-        parameter = Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
-        request = SetParameters.Request(parameters=[parameter])
+        request = SetParameters.Request(parameters=[self.parameter(name, value)])
         return self.call(SetParameters, f"{node}/set_parameters", request).results[0]
 
     def diagnostics(self) -> "Diagnostics":
@@ -215,6 +224,7 @@ class Ros:
     def __init__(self, watch, domain: int, folder: Path, kernel_cache: Path):
         self._watch = watch
         self.domain = domain
+        self.limit: float = LIMIT  # of the processes started from now on
         self._folder = folder
         self._kernels = kernel_cache
         self._children: list[Child] = []
@@ -251,7 +261,9 @@ class Ros:
         """Any program in this domain."""
         folder = self._folder / f"child{len(self._children)}"
         folder.mkdir()
-        child = Child(self._watch, [str(word) for word in command], {**self.environ(), **(environ or {})}, folder)
+        child = Child(
+            self._watch, [str(word) for word in command], {**self.environ(), **(environ or {})}, folder, self.limit
+        )
         self._children.append(child)
         return child
 

@@ -99,7 +99,7 @@ def test_every_tick_is_computed_and_stamped(virtual):
     assert abs(end.ticks - (run.at_end.now - virtual.begin) / H) <= 1
     assert run.stamps == [START + k * H for k in range(len(run.stamps))]
     assert run.sim.tick == len(run.stamps) - 1
-    assert (end.overruns, end.given_up_ns, end.late_max_us) == (0, 0, 0.0)
+    assert (end.overruns, end.given_up_ns, end.late_us.max) == (0, 0, 0.0)
 
 
 @pytest.mark.parametrize("factor", [0.1, 3.0])
@@ -123,7 +123,7 @@ def test_late_ticks_are_caught_up(virtual):
     assert abs(end.ticks - (run.at_end.now - virtual.begin) / H) <= 1
     assert run.stamps == [START + k * H for k in range(len(run.stamps))]
     # tick 501 is due 1 ms after 500 and begins 49 ms late, the next 48 ms; 1 ms late is not yet an overrun
-    assert (end.overruns, end.late_max_us, end.given_up_ns) == (48, 49_000.0, 0)
+    assert (end.overruns, end.late_us.max, end.given_up_ns) == (48, 49_000.0, 0)
 
 
 def test_a_lag_of_many_seconds_is_given_up_and_reported(virtual):
@@ -153,11 +153,11 @@ def test_in_real_time_no_tick_is_lost():
 
 
 def test_unpaced_steps_wait_for_nothing(virtual):
-    with Run(ticks(1000), paced=False) as run:
+    with Run(ticks(1000), mode="fast") as run:
         pass
     assert virtual.elapsed == 0
     assert run.at_end.statistics[:3] == (run.at_end.statistics.ticks, 0, 0)
-    assert run.at_end.statistics.late_max_us == 0.0
+    assert run.at_end.statistics.late_us.max == 0.0
 
 
 def test_outputs_come_at_their_dividers_the_first_at_t_0(virtual):
@@ -174,7 +174,7 @@ def test_the_report_of_a_second_meets_the_stamps_of_the_slowest_output(virtual):
     with Run(ticks(3500), [Output(10, lambda *_: None), Output(100, lambda _, stamp: odom.append(stamp))]) as run:
         pass
     stamps = [stamp for _, stamp in run.seconds]
-    assert len(stamps) == 3 and set(stamps) <= set(odom)
+    assert len(stamps) >= 3 and set(stamps) <= set(odom)  # the thread runs on until it is stopped
     assert all(sample.t_ns + START == stamp for sample, stamp in run.seconds)
 
 
@@ -183,7 +183,7 @@ def test_the_report_meets_outputs_whose_dividers_do_not_divide_each_other(virtua
     outputs = [Output(d, lambda _, stamp, d=d: seen[d].add(stamp)) for d in seen]
     with Run(ticks(3500), outputs) as run:
         pass
-    assert len(run.seconds) == 3
+    assert len(run.seconds) >= 3
     assert all(stamp in seen[4] and stamp in seen[6] for _, stamp in run.seconds)
 
 
@@ -221,7 +221,7 @@ def test_commands_are_latched_in_the_order_of_arrival_and_the_last_one_acts(virt
 
     with Run(ticks(20), on_tick=post) as run:
         pass
-    assert [latched.wrench.force[2] for latched, _ in run.latched] == [1.0, 2.0, 5.0]
+    assert [latched.command.wrench.force[2] for latched, _ in run.latched] == [1.0, 2.0, 5.0]
     assert run.sim.sample().momentum[2] == pytest.approx(5e-3, rel=1e-14)
 
 
@@ -333,7 +333,7 @@ def test_stop_ends_a_wait_of_any_length():
 def test_stop_before_start_is_no_error():
     run = Run(ticks(0))
     run.loop.stop()
-    assert run.loop.statistics() == (0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+    assert run.loop.statistics() == (0, 0, 0, 0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def test_statistics_are_ordered_and_count_the_wakes(virtual):
@@ -351,9 +351,9 @@ def test_statistics_are_ordered_and_count_the_wakes(virtual):
         pass
     end = run.at_end.statistics
     assert end.ticks == 1000
-    assert end.late_p50_us == pytest.approx(45, abs=5)
-    assert end.late_p99_us == pytest.approx(90, abs=1)
-    assert end.late_max_us == 90.0
+    assert end.late_us.p50 == pytest.approx(45, abs=5)
+    assert end.late_us.p99 == pytest.approx(90, abs=1)
+    assert end.late_us.max == 90.0
     assert (end.overruns, end.given_up_ns) == (0, 0)
 
 
@@ -361,3 +361,10 @@ def test_a_run_with_observers_has_the_bits_of_one_without(virtual):
     with Run(ticks(500), [Output(3, lambda *_: None)]) as run:
         pass
     assert run.sim.digest() == undisturbed(run.sim.tick)
+
+
+def test_the_report_does_not_wait_for_outputs_out_of_step(virtual):
+    outputs = [Output(10, lambda *_: None), Output(33, lambda *_: None, in_step=False)]
+    with Run(ticks(3500), outputs) as run:
+        pass
+    assert [stamp for _, stamp in run.seconds[:3]] == [START + k * SECOND for k in (1, 2, 3)]

@@ -32,14 +32,15 @@ def test_every_parameter_says_what_it_is(peer):
             continue
         entry = TABLE[found.name]
         assert found.read_only == entry.read_only
-        spans = [(r.from_value, r.to_value) for r in found.floating_point_range]
+        spans = [(r.from_value, r.to_value) for r in (*found.floating_point_range, *found.integer_range)]
         assert spans == ([entry.span] if entry.span else [])
         assert all(word in found.description for word in entry.choices)
 
 
 def test_every_number_has_a_range_and_its_default_lies_in_it():
     for entry in TABLE.values():
-        assert (entry.span is not None) == isinstance(entry.default, float), entry.name
+        number = isinstance(entry.default, int | float) and not isinstance(entry.default, bool)
+        assert (entry.span is not None) == number, entry.name
         if entry.span:
             assert entry.span[0] <= entry.default <= entry.span[1], entry.name
         if entry.choices:
@@ -50,7 +51,7 @@ def test_every_number_has_a_range_and_its_default_lies_in_it():
     ("name", "value", "reason"),
     [
         ("scenario", "other", "read-only"),
-        ("mode", "fast", "read-only"),
+        ("start_paused", True, "read-only"),
         ("publish_clock", False, "read-only"),
         ("outputs.odom", 5.0, "read-only"),
         ("realtime_factor", 0.0, "range"),
@@ -89,7 +90,7 @@ def test_a_right_value_is_taken_and_acts(ros):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"mode": "warp"}, ["parameter mode", "'warp'", "realtime, fast"]),
+        ({"mode": "warp"}, ["parameter mode", "'warp'", "realtime, lockstep, fast"]),
         ({"wrench_at": "tip"}, ["parameter wrench_at", "'tip'", "origin, com"]),
         ({"realtime_factor": "0.0"}, ["parameter realtime_factor", "0.0", "from 0.01 to 100"]),
         ({"realtime_factor": "swift"}, ["parameter realtime_factor", "'swift'"]),

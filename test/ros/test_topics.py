@@ -16,6 +16,7 @@ from rbt_ros.ros.convert import stamp_of
 
 CLOCK_START = 1_000_000_000
 H = 1_000_000
+PARTS = ("conservation", "loop", "commands", "connections")
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,9 @@ def test_every_topic_has_its_type_and_quality_of_service(node, peer):
         "/robot_description": ("std_msgs/msg/String", True),
         "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", False),
         "/rbt_simulator/latched/wrench/cubesat": ("geometry_msgs/msg/WrenchStamped", False),
+        "/multi_dof_joint_states": ("sensor_msgs/msg/MultiDOFJointState", False),
+        "/markers": ("visualization_msgs/msg/MarkerArray", False),
+        "/rbt_simulator/latched/parameters": ("rcl_interfaces/msg/ParameterEvent", False),
     }
     seen = peer.until(lambda: published(peer, len(expected)), "all topics", node)
     assert {
@@ -105,9 +109,10 @@ def test_diagnostics_are_named_as_rep_107_says(node, peer):
         "rbt_simulator: conservation",
         "rbt_simulator: loop",
         "rbt_simulator: commands",
+        "rbt_simulator: connections",
     ]
     assert {s.hardware_id for s in reports[0].status} == {"cubesat"}
-    conservation, _, commands = reports[0].status
+    conservation, _, commands, _ = reports[0].status
     assert (conservation.level, conservation.message) == (b"\x00", "kept")
     assert (commands.level, commands.message) == (b"\x00", "all commands were good")
 
@@ -154,7 +159,7 @@ def test_a_namespace_holds_everything_but_clock_tf_and_diagnostics(ros):
     diagnostics, odom = peer.diagnostics(), peer.listen(Odometry, "/fleet/a/odom")
     push, log = peer.commander("/fleet/a/wrench", "/fleet/a/sat/latched/wrench/cubesat", child)
     report = diagnostics.next(child)
-    assert [s.name for s in report.status] == [f"fleet/a/sat: {part}" for part in ("conservation", "loop", "commands")]
+    assert [s.name for s in report.status] == [f"fleet/a/sat: {part}" for part in PARTS]
     message = WrenchStamped()
     message.wrench.force.x = 1.0
     push.publish(message)

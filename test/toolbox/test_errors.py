@@ -30,6 +30,7 @@ RUNS = [
     (dict(omega_b=(1, 0, 0), omega_e=(1, 0, 0)), "both omega_b and omega_e are given"),
     (dict(quaternion=(1, 0, 0, 0), matrix=np.eye(3)), "both quaternion and matrix are given"),
     (dict(position=(1, 2)), "position (1, 2) must be three finite numbers in m."),
+    (dict(position="here"), "position here must be three finite numbers in m."),
     (dict(velocity_b=(1, 2, math.inf)), "velocity_b (1, 2, inf) must be three finite numbers in m/s"),
     (dict(omega_e=3.0), "omega_e 3.0 must be three finite numbers in rad/s"),
     (dict(quaternion=(0, 0, 0, 0)), "start: the quaternion [0.0, 0.0, 0.0, 0.0] is zero and has no direction"),
@@ -45,7 +46,7 @@ RUNS = [
     (dict(force="up"), "force: 'up'; three numbers x y z are needed"),
     (dict(force=(1, 2, math.nan)), "force: [1.0, 2.0, nan], which is not finite"),
     (dict(force=rbt.Force((1, 0, 0), frame="earth")), "force: frame 'earth' is not one of body, inertial"),
-    (dict(force=rbt.Force((1, 0, 0), at=(0, 1))), "force: at=[0.0, 1.0] must be three finite numbers [m]"),
+    (dict(force=rbt.Force((1, 0, 0), at=(0, 1))), "force: at (0, 1) must be three finite numbers in m"),
     (dict(force=rbt.Torque((1, 0, 0))), "force: a Torque was given; it belongs to torque="),
     (dict(force=lambda t: (t, t)), "force: the function at t = 0 s returned an array of shape (2,); three numbers"),
     (dict(force=lambda a, b, c: 0), "force: a function takes (t) or (t, state), not 3 arguments"),
@@ -77,7 +78,7 @@ RUNS = [
     (dict(events=lambda t: t), "event 0: a function of (t, state) is needed"),
     (dict(events=lambda t, s: math.nan), "event 0: the function at t = 0 s is not finite"),
     # solver, formalism
-    (dict(solver="ode42"), "solver 'ode42' is not one of semi_implicit, rk4, dop853, exact, splitting, "
+    (dict(solver="ode42"), "solver 'ode42' is not one of semi_implicit, rk4, dop853, lie_euler, exact, splitting, "
      "dop853_adaptive, ode45, ode23, ode113, ode15s, ode23s, ode23t, ode23tb, ode15i"),
     (dict(solver="rk4", rtol=1e-6), "solver 'rk4' takes step, not rtol"),
     (dict(solver="ode23", rtol=-1), "rtol -1.0 must be a positive finite number"),

@@ -13,10 +13,9 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.build import checked_inertia
 from rbt_ros.model.mass.bulk_data import BEGIN, Card, read_cards
 from rbt_ros.model.mass.coordinates import SYSTEMS, Grid, local_axes
-from rbt_ros.model.mass.mesh_file import length_factor
+from rbt_ros.model.mass.mesh_file import file_factor, length_factor
 from rbt_ros.model.mass.properties import MassProperties, Moments, combine, mass_properties, simplex_moments
 from rbt_ros.model.mass.shells import area_vectors, crossed, plate_moments
-from rbt_ros.model.units import UNITS, unit_factor
 
 CORNERS = {"CTRIA3": 3, "CQUAD4": 4, "CTETRA": 4, "CPENTA": 6, "CHEXA": 8}
 PLATES = ("CTRIA3", "CQUAD4")
@@ -56,7 +55,7 @@ def nastran(
     """
     path = Path(file)
     metre = length_factor(length_unit, path.name)
-    kilogram = _mass_factor(mass_unit, path.name)
+    kilogram = file_factor(mass_unit, "mass", path.name, "mass_unit='t' (--mass-unit t, which goes with mm and MPa)")
     skip = {word.upper() for word in ignore}
     deck = _Deck([card for card in read_cards(path) if card.name not in skip])
     parts = [*deck.elements(lumped), *deck.point_masses()]
@@ -267,16 +266,3 @@ def _gauss_points(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a, b, c = (np.einsum("k,nki->ni", slope, corners) for slope in slopes)
         volumes.append(u * v * w * np.einsum("ni,ni->n", a, np.cross(b, c)))
     return np.stack(points, axis=1)[:, :, None], np.stack(volumes, axis=1)
-
-
-def _mass_factor(unit: str | None, name: str) -> float:
-    words = ", ".join(UNITS["mass"])
-    if unit is None:
-        raise ModelError(
-            f"{name}: a NASTRAN deck does not say its unit of mass, and it is not guessed; say it: mass_unit='t' "
-            f"(--mass-unit t), one of {words}. Of length and stress in mm and MPa it is t."
-        )
-    try:
-        return unit_factor(unit, "mass")
-    except ValueError as err:
-        raise ModelError(f"{name}: {err}.") from err

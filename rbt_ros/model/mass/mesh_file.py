@@ -44,14 +44,18 @@ def merged(vertices: np.ndarray, facets: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def length_factor(unit: str | None, name: str) -> float:
-    """Metres per `unit`."""
-    words = ", ".join(UNITS["length"])
+    """Metres per `unit`, of the file `name`."""
+    return file_factor(unit, "length", name, "unit='mm' (--unit mm)")
+
+
+def file_factor(unit: str | None, dimension: str, name: str, example: str) -> float:
+    """SI units per `unit`, of the file `name`, which does not say it; `example`: how to, for the error without one."""
     if unit is None:
         raise ModelError(
-            f"{name}: such a file does not say its unit of length, and it is not guessed; say it: unit='mm' "
-            f"(--unit mm), one of {words}."
+            f"{name}: such a file does not say its unit of {dimension}, and it is not guessed; say it: {example}, one "
+            f"of {', '.join(UNITS[dimension])}."
         )
     try:
-        return unit_factor(unit, "length")
+        return unit_factor(unit, dimension)
     except ValueError as err:
         raise ModelError(f"{name}: {err}.") from err

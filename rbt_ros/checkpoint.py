@@ -1,0 +1,68 @@
+"""Checkpoints: a file from which a simulation goes on with the bits it would have had, pending commands included.
+
+JSON, numbers with all their digits. A simulation draws no random numbers of its own: `rbt_ros.case_rng` makes those of
+a case from its seed, which the file pins with the scenario.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from rbt_ros.errors import ScenarioError
+from rbt_ros.sim import Simulation
+
+FORMAT = 1
+
+
+def save_state(sim: Simulation, file: str | Path) -> None:
+    """Write everything that the future of `sim` depends on."""
+    write_state(sim.memory(), file)
+
+
+def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> None:
+    """Write what `Simulation.memory` gave. The file is whole or not there, whenever this is ended."""
+    path = Path(file).expanduser()
+    text = json.dumps({"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "simulation": memory}, indent=1)
+    draft = path.with_name(path.name + f".{os.getpid()}.part")
+    try:
+        with draft.open("w", encoding="utf-8") as out:
+            out.write(text + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(path)
+    except OSError as err:
+        draft.unlink(missing_ok=True)
+        raise ScenarioError(f"checkpoint {path} cannot be written: {err.strerror}.") from err
+
+
+def read_state(file: str | Path) -> dict[str, Any]:
+    """The content of a checkpoint; ScenarioError where it is none."""
+    path = Path(file).expanduser()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as err:
+        raise ScenarioError(f"checkpoint {path} cannot be read: {err.strerror}.") from err
+    except ValueError as err:
+        raise ScenarioError(f"{path} is no checkpoint: {err}.") from err
+    if not isinstance(content, dict) or content.get("rbt_checkpoint") != FORMAT:
+        raise ScenarioError(f"{path} is no checkpoint of format {FORMAT}.")
+    return content
+
+
+def load_state(sim: Simulation, file: str | Path) -> None:
+    """Let `sim` go on from a checkpoint of the same scenario."""
+    restore(sim, read_state(file), file)
+
+
+def restore(sim: Simulation, content: dict[str, Any], file: str | Path) -> None:
+    """Let `sim` go on from what `read_state` found in `file`; nothing changes when it does not fit."""
+    before = sim.memory()
+    try:
+        sim.recall(content["simulation"])
+    except (KeyError, TypeError, ValueError, IndexError) as err:
+        sim.recall(before)
+        raise ScenarioError(f"checkpoint {file} is damaged: {type(err).__name__}: {err}.") from err
+    except ScenarioError as err:
+        sim.recall(before)
+        raise ScenarioError(f"{file}: {err}") from err

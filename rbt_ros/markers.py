@@ -1,0 +1,145 @@
+"""What RViz shows beside the robot: its shapes, spin and angular momentum, what pushes it, where it has been.
+
+Arrows show directions; their length is that of the robot. Spin and momentum of a free top draw its polhode by eye.
+"""
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.core import types as t
+from rbt_ros.fields import Fields, Quaternion, Vector3, header
+from rbt_ros.model.attitude import IDENTITY, turn_all
+from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.model.shapes import Shape
+from rbt_ros.results import Sample
+
+ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, MESH = 0, 1, 2, 3, 4, 10  # visualization_msgs/Marker
+ADD, DELETE = 0, 2
+TRAIL = 1000  # points
+THIN, SMALLEST = 0.02, 0.1  # of an arrow's length; [m]
+
+
+class Color(NamedTuple):
+    """std_msgs/ColorRGBA."""
+
+    r: float
+    g: float
+    b: float
+    a: float = 1.0
+
+
+SPIN, MOMENTUM, FORCE, MOMENT, PATH = (
+    Color(0.2, 0.8, 0.3),
+    Color(0.2, 0.4, 1.0),
+    Color(1.0, 0.3, 0.2),
+    Color(1.0, 0.7, 0.1),
+    Color(0.7, 0.7, 0.7),
+)
+
+
+class Markers:
+    """visualization_msgs/MarkerArray from samples; remembers where floating bodies were."""
+
+    def __init__(self, robot: Robot, prefix: str):
+        self._robot, self._prefix = robot, prefix
+        self._size = max([SMALLEST, *(float(np.linalg.norm(s.at)) + reach(s) for b in robot.bodies for s in b.shapes)])
+        self._trails: dict[int, deque] = {i: deque(maxlen=TRAIL) for i in robot.free_bodies}
+        self._last_tick = -1
+
+    def __call__(self, sample: Sample, stamp: int) -> Fields:
+        """All markers of one instant."""
+        if sample.tick < self._last_tick:  # it was reset
+            for trail in self._trails.values():
+                trail.clear()
+        if sample.tick != self._last_tick:
+            for i, trail in self._trails.items():
+                trail.append(dict(zip("xyz", sample.pose[i, 4:].tolist(), strict=True)))
+        self._last_tick = sample.tick
+        markers = [*self._shapes(), *self._spins(sample), self._momentum(sample), *self._loads(sample)]
+        markers += self._paths()
+        for k, marker in enumerate(markers):
+            marker["id"] = k
+            marker["header"] = header(stamp, self._prefix + marker["header"])
+        return {"markers": markers}
+
+    def _shapes(self) -> list[Fields]:
+        """In the frames of their bodies."""
+        return [shape_marker(body.name, shape) for body in self._robot.bodies for shape in body.shapes]
+
+    def _spins(self, sample: Sample) -> list[Fields]:
+        """w_WB of each floating body at its centre of mass."""
+        found = []
+        for i in self._robot.free_bodies:
+            q, p = sample.pose[i, :4], sample.pose[i, 4:]
+            com = p + turn_all(q[None, :], np.array([self._robot.bodies[i].com]))[0]
+            found.append(self._arrow("omega", com, sample.twist[i, :3], SPIN))
+        return found
+
+    def _momentum(self, sample: Sample) -> Fields:
+        """L of all about the common centre of mass."""
+        return self._arrow("angular_momentum", np.array(sample.com), np.array(sample.angular_momentum_com), MOMENTUM)
+
+    def _loads(self, sample: Sample) -> list[Fields]:
+        """Force and moment of every wrench that acts, at the point where it does; two per body, or deleted."""
+        rows = {int(row[t.LOAD_BODY]): row for row in sample.load}
+        found = []
+        for i, body in enumerate(self._robot.bodies):
+            force = moment = at = np.zeros(3)
+            if (row := rows.get(i)) is not None:
+                q, p = sample.pose[i, :4], sample.pose[i, 4:]
+                vectors = [row[k : k + 3] for k in (t.LOAD_POINT, t.LOAD_FORCE, t.LOAD_MOMENT)]
+                arm, force_W, moment_W = turn_all(np.tile(q, (3, 1)), np.array([body.com + vectors[0], *vectors[1:]]))
+                at, force, moment = p + arm, force_W, moment_W
+                if row[t.LOAD_FRAME] == t.WORLD_AXES:
+                    force, moment = vectors[1:]
+            found += [self._arrow("force", at, force, FORCE), self._arrow("moment", at, moment, MOMENT)]
+        return found
+
+    def _paths(self) -> list[Fields]:
+        """Where floating bodies were at the last TRAIL publications."""
+        found = []
+        for trail in self._trails.values():
+            width = {"scale": Vector3(THIN * self._size, 0.0, 0.0), "points": list(trail)}
+            found.append(marker("path", WORLD, LINE_STRIP, PATH) | width)
+        return found
+
+    def _arrow(self, name: str, start: np.ndarray, along: np.ndarray, color: Color) -> Fields:
+        """From `start`, world axes; deleted where there is no direction."""
+        length = float(np.linalg.norm(along))
+        if length == 0.0:
+            return marker(name, WORLD, ARROW, color) | {"action": DELETE, "points": []}
+        ends = (start, start + along / length * (1.5 * self._size))
+        points = [dict(zip("xyz", end.tolist(), strict=True)) for end in ends]
+        scale = Vector3(THIN * self._size, 2 * THIN * self._size, 0.0)  # shaft, head
+        return marker(name, WORLD, ARROW, color) | {"points": points, "scale": scale}
+
+
+def marker(name: str, frame: str, kind: int, color: Color) -> Fields:
+    """A marker at the origin of `frame`; what is not named here stays as it is in every message."""
+    pose = {"position": Vector3(0.0, 0.0, 0.0), "orientation": Quaternion(*IDENTITY)}
+    fields: dict[str, Any] = {"header": frame, "ns": name, "type": kind, "action": ADD, "pose": pose, "color": color}
+    return fields
+
+
+def shape_marker(body: str, shape: Shape) -> Fields:
+    """A primitive or mesh in the frame of its body, with which RViz moves it."""
+    kind = {"box": CUBE, "cylinder": CYLINDER, "sphere": SPHERE, "mesh": MESH}[shape.kind]
+    sizes = {
+        "box": shape.size,
+        "mesh": shape.size,
+        "cylinder": (2 * shape.size[0], 2 * shape.size[0], shape.size[-1]),
+        "sphere": (2 * shape.size[0],) * 3,
+    }
+    return marker("shapes", body, kind, Color(*shape.rgba)) | {
+        "pose": {"position": Vector3(*shape.at), "orientation": Quaternion(*shape.quaternion)},
+        "scale": Vector3(*sizes[shape.kind]),
+        "frame_locked": True,
+        "mesh_resource": shape.file,
+    }
+
+
+def reach(shape: Shape) -> float:
+    """How far a primitive goes from its centre [m]; a mesh is not read."""
+    return 0.0 if shape.kind == "mesh" else float(np.linalg.norm(shape.size))

@@ -1,0 +1,241 @@
+"""The robot with its modes taken in: a smaller robot that the engine moves, and how its numbers stand for all of them.
+
+A locked hinge becomes a fixed one at its place, which costs no freedom; a floating tree that is docked hangs on what it
+is docked to. What the user sees (coordinates, velocities, efforts, poses, names) keeps its full list: `Reduction` maps
+that to and from the engine's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from rbt_ros.core import types as t
+from rbt_ros.core.kinematics import com_state, kinematics
+from rbt_ros.core.types import NQ, NV, Input, JointKind, Model
+from rbt_ros.core.vec import sub
+from rbt_ros.core.work import Work
+from rbt_ros.errors import ModelError
+from rbt_ros.model.arrays import free_rows, frozen, tree_and_bodies
+from rbt_ros.model.attitude import turn_all
+from rbt_ros.model.checks import WORLD
+from rbt_ros.model.constraint_arrays import constrained
+from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, Constraint, Coupling
+from rbt_ros.model.links import ORIGIN, Link, Links, links_now, rigid_root
+from rbt_ros.model.modes import Docked, Modes
+from rbt_ros.model.robot import Body, Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """What moves now."""
+
+    full: Robot  # as the user knows it
+    robot: Robot  # what the engine moves: the same bodies, in another order, on fewer freedoms
+    rows: np.ndarray  # (n,) of the full robot's bodies, in the engine
+    q_at: np.ndarray  # (nq,) of the full robot's coordinates, in the engine; -1: it has none
+    v_at: np.ndarray  # (nv,) likewise of the velocities
+    held: np.ndarray  # (nq,) the full robot's coordinates where the engine has none and they stay
+    shift: np.ndarray  # (n, 3) in the engine's order: from the engine's origin of a body to its frame's
+    loops: tuple[Constraint, ...] = ()  # docks that close loops
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the engine moves the robot as the user knows it."""
+        return self.robot is self.full
+
+    @cached_property
+    def carried(self) -> tuple[int, ...]:
+        """The full robot's floating bodies that another one carries now."""
+        return tuple(i for i in self.full.free_bodies if self.q_at[self.full.model.tree[i, t.Q]] < 0)
+
+    @cached_property
+    def _is_shifted(self) -> bool:
+        return bool(self.shift.any())
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """(n,) of the engine's bodies, in the full robot."""
+        return np.argsort(self.rows)
+
+    def frames(self, pose: np.ndarray, twist: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Poses and twists of the user's frames, in the user's order, from those of the engine's origins."""
+        if self._is_shifted:
+            arm = turn_all(pose[:, :4], self.shift)
+            pose, twist = pose.copy(), twist.copy()
+            pose[:, 4:] += arm
+            twist[:, 3:] += np.cross(twist[:, :3], arm)
+        return (pose, twist) if self.is_whole else (pose[self.rows], twist[self.rows])
+
+    def restricted(self, motion: np.ndarray) -> np.ndarray:
+        """[q, v] of the engine from the user's; docks that can turn are at zero and rest."""
+        nq, small = self.full.coordinates, np.zeros(self.robot.coordinates + self.robot.freedoms)
+        for i, hinge in enumerate(self.robot.hinges):  # docks with a ball
+            if hinge.kind == JointKind.SPHERICAL:
+                small[self.robot.model.tree[i, t.Q]] = 1.0
+        self.put(motion[:nq], motion[nq:], small)
+        return small
+
+    def put(self, q: np.ndarray, v: np.ndarray, motion: np.ndarray) -> None:
+        """Write the user's q and v into the engine's motion [q, v], as far as it has them."""
+        motion[self.q_at[self.q_at >= 0]] = q[self.q_at >= 0]
+        motion[self.robot.coordinates + self.v_at[self.v_at >= 0]] = v[self.v_at >= 0]
+
+    def expanded(self, model: Model, motion: np.ndarray, work: Work) -> np.ndarray:
+        """[q, v] of the user from the engine's; floating bodies that are carried: from where they are."""
+        if self.is_whole:
+            return motion.copy()
+        nq, small_nq = self.full.coordinates, self.robot.coordinates
+        full = np.concatenate([self.held, np.zeros(self.full.freedoms)])
+        full[:nq][self.q_at >= 0] = motion[self.q_at[self.q_at >= 0]]
+        full[nq:][self.v_at >= 0] = motion[small_nq + self.v_at[self.v_at >= 0]]
+        if self.carried:
+            pose, twist = np.empty((len(self.rows), 7)), np.empty((len(self.rows), 6))
+            kinematics(model, motion[:small_nq], motion[small_nq:], work, pose, twist)
+            for i in self.carried:
+                row = self.rows[i]
+                p_WC, v_WC, w_B = com_state(model, pose, twist, row)
+                q, v = self.full.model.tree[i, [t.Q, t.V]]
+                full[q : q + 7] = (*pose[row, :4], *p_WC)
+                full[nq + v : nq + v + 6] = (*w_B, *v_WC)
+        return full
+
+    def acting(self, given: Input) -> Input:
+        """What acts on the engine's freedoms and bodies; locks take what acts on theirs."""
+        if self.is_whole:
+            return given
+        tau, load, signal = np.zeros(self.robot.freedoms), given.load.copy(), given.signal.copy()
+        tau[self.v_at[self.v_at >= 0]] = given.tau[self.v_at >= 0]
+        load[:, t.LOAD_BODY] = self.rows[load[:, t.LOAD_BODY].astype(int)]
+        driving = signal[:, t.DRIVES] >= 0
+        signal[driving, t.DRIVES] = self.v_at[signal[driving, t.DRIVES]]
+        reading = signal[:, t.LAW] == t.FEEDBACK
+        signal[reading, t.COUNT] = self.q_at[signal[reading, t.COUNT]]
+        return Input(tau, load, signal, given.data)
+
+
+def whole(robot: Robot) -> Reduction:
+    """Nothing is locked, docked or prescribed beside what the robot itself has."""
+    n, nq, nv = len(robot.bodies), robot.coordinates, robot.freedoms
+    return Reduction(robot, robot, np.arange(n), np.arange(nq), np.arange(nv), np.zeros(nq), robot.origin_shift)
+
+
+def reduced(robot: Robot, modes: Modes, q: np.ndarray, pose: np.ndarray) -> Reduction:
+    """The robot in these modes; q: its coordinates now, pose (n, 7): of its bodies' frames."""
+    if modes == Modes():
+        return whole(robot)
+    links, loops = links_now(robot, modes, q, pose)
+    order = _parents_first(robot, links)
+    row = {robot.bodies[i].name: r for r, i in enumerate(order)}
+    bodies, hinges = _reframed(robot, links, order)
+    tree, body = tree_and_bodies(bodies, hinges)
+    q_at, v_at = np.full(robot.coordinates, -1), np.full(robot.freedoms, -1)
+    freedom = free_rows(sum(NV[h.kind] for h in hinges))
+    for r, i in enumerate(order):
+        _map_freedoms(robot, links[robot.bodies[i].name], tree[r], freedom, q_at, v_at)
+    _refuse_lost_friction(robot, v_at)
+    model = Model(*(frozen(a) for a in (tree, body, freedom, robot.model.world)))
+    small = Robot(robot.name, tuple(bodies), tuple(hinges), model)
+    frame = np.array([links[b.name].point for b in bodies])
+    shift = small.origin_shift - frame
+    docks = tuple(_dock_closure(dock) for dock in loops)
+    rows = np.array([row[b.name] for b in robot.bodies])
+    small = constrained(small, _constraints(robot, modes, links, docks, q))
+    return Reduction(robot, small, rows, q_at, v_at, np.where(q_at < 0, q, 0.0), shift, docks)
+
+
+def _parents_first(robot: Robot, links: Links) -> list[int]:
+    """The robot's bodies in an order in which each comes after the one it hangs on; its own, where that will do."""
+    order: list[int] = []
+    placed, waiting = {WORLD}, list(range(len(robot.bodies)))
+    while waiting:
+        i = next(i for i in waiting if links[robot.bodies[i].name].hinge.parent in placed)
+        waiting.remove(i)
+        order.append(i)
+        placed.add(robot.bodies[i].name)
+    return order
+
+
+def _reframed(robot: Robot, links: Links, order: list[int]):
+    """Bodies and hinges with the origin of every body at its hinge, as the engine has it."""
+    bodies, hinges = [], []
+    for i in order:
+        body = robot.bodies[i]
+        link = links[body.name]
+        parent = link.hinge.parent
+        origin = links[parent].point if parent != WORLD else ORIGIN
+        bodies.append(Body(body.name, body.mass, body.inertia, sub(body.com, link.point)))
+        hinges.append(replace(link.hinge, at=sub(link.hinge.at, origin)))
+    return bodies, hinges
+
+
+def _map_freedoms(robot: Robot, link: Link, tree_row, freedom: np.ndarray, q_at: np.ndarray, v_at: np.ndarray) -> None:
+    """Enter where the coordinates and freedoms of the link's source are now, and what acts on those."""
+    if link.source < 0:
+        return
+    q, v = robot.model.tree[link.source, [t.Q, t.V]]
+    kind, k, j = link.hinge.kind, tree_row[t.Q], tree_row[t.V]
+    places, freedoms = np.arange(NQ[kind]), np.arange(NV[kind])
+    if link.turned and kind == JointKind.UNIVERSAL:
+        places, freedoms = places[::-1], freedoms[::-1]
+    q_at[q + places] = k + np.arange(NQ[kind])
+    v_at[v + freedoms] = j + np.arange(NV[kind])
+    freedom[j : j + NV[kind]] = robot.model.freedom[v + freedoms]
+
+
+def _refuse_lost_friction(robot: Robot, v_at: np.ndarray) -> None:
+    """Friction of a floating body has no place once it is carried."""
+    for i in robot.free_bodies:
+        v = robot.model.tree[i, t.V]
+        rubs = robot.model.freedom[v : v + 3, [t.DAMPING, t.SINK]].any()
+        if rubs and (v_at[v] < 0 or robot.model.freedom[v, t.SINK] > 0):
+            raise ModelError(
+                f"body '{robot.bodies[i].name}' has friction on its free hinge, which is of a body that floats by "
+                "itself; it cannot be docked."
+            )
+
+
+def _constraints(
+    robot: Robot, modes: Modes, links: Links, docks: Sequence[Constraint], q: np.ndarray
+) -> list[Constraint]:
+    """The constraints that are left to be kept: locks keep what is between locked hinges."""
+    kept: list[Constraint] = []
+    replaced = (*modes.released, *(c.name for c in modes.prescribed))
+    for constraint in (*robot.constraints, *modes.prescribed, *docks):
+        if isinstance(constraint, Closure):
+            if rigid_root(links, constraint.body_a) != rigid_root(links, constraint.body_b):
+                kept.append(_closure_reframed(constraint, links))
+        elif constraint.kind != PRESCRIBE or constraint in modes.prescribed or constraint.name not in replaced:
+            left = _coupling_left(robot, modes, constraint, q)
+            kept += [left] if left.factors else []
+    return kept
+
+
+def _closure_reframed(closure: Closure, links: Links) -> Closure:
+    """The same in the engine's frames."""
+    points = (
+        sub(at, links[body].point if body != WORLD else ORIGIN)
+        for at, body in ((closure.at_a, closure.body_a), (closure.at_b, closure.body_b))
+    )
+    return replace(closure, **dict(zip(("at_a", "at_b"), points, strict=True)))
+
+
+def _coupling_left(robot: Robot, modes: Modes, coupling: Coupling, q: np.ndarray) -> Coupling:
+    """The coupling of the joints that still move."""
+    offset, factors = coupling.offset, []
+    for joint, factor in coupling.factors:
+        body, at, _ = robot.joint_place(joint)
+        if robot.hinges[body].name in modes.locked:
+            offset -= factor * float(q[at])
+        else:
+            factors.append((joint, factor))
+    if len(factors) == len(coupling.factors):
+        return coupling
+    return replace(coupling, kind=COUPLE, factors=tuple(factors), offset=offset)
+
+
+def _dock_closure(dock: Docked) -> Closure:
+    """A dock as a closure."""
+    points = (dock.position, ORIGIN) if dock.kind == "weld" else (dock.at_a, dock.at_b)
+    return Closure(dock.name, dock.kind, dock.body_a, dock.body_b, *points, dock.axis_a, dock.quaternion)

@@ -1,0 +1,91 @@
+"""A controller (`rbt_ros.control`) as a process of its own: it answers each state with commands of the same stamp."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+
+from rbt_ros import topics
+from rbt_ros.control import CLOCK_START_NS, Action, BodySeen, Controller, JointSeen, Observation, body_seen, joints_seen
+from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque
+from rbt_ros.model.inputs import Wrench
+from rbt_ros.ros.command_log import frame_of
+from rbt_ros.ros.convert import fields_of, fill, message_class, stamp_of
+from rbt_ros.ros.convert_hinges import hinge_command_fields
+from rbt_ros.ros.stop import StopRequest
+
+JOINTS = ""  # stands for joint_states among the bodies
+DEPTH = 10
+
+
+class ControllerNode(Node):
+    """Waits for all that the controller looks at to bear one stamp; then the controller acts."""
+
+    def __init__(self, controller: Controller, clock_start_ns: int):
+        super().__init__("controller")
+        self._controller, self._clock_start_ns = controller, clock_start_ns
+        self._prefix = self.declare_parameter("frame_prefix", "").value
+        self._wanted = {JOINTS} if controller.joints else set()
+        self._wanted |= set(controller.bodies)
+        self._parts: dict[str, tuple[int, Any]] = {}
+        self._publish: dict[str, Callable[[topics.Fields], None]] = {}
+        if controller.joints:
+            self.create_subscription(JointState, "joint_states", self._on_joints, DEPTH)
+        for body in controller.bodies:
+            for topic in ("odom", f"odom/{body}"):
+                self.create_subscription(Odometry, topic, functools.partial(self._on_body, body), DEPTH)
+
+    def _on_joints(self, message: JointState) -> None:
+        self._see(JOINTS, stamp_of(message), joints_seen(message.name, message.position, message.velocity))
+
+    def _on_body(self, body: str, message: Odometry) -> None:
+        if message.child_frame_id == self._prefix + body:
+            self._see(body, stamp_of(message), body_seen(fields_of(message)))
+
+    def _see(self, part: str, stamp: int, seen: dict[str, JointSeen] | BodySeen) -> None:
+        self._parts[part] = stamp, seen
+        if self._wanted != {name for name, (at, _) in self._parts.items() if at == stamp}:
+            return
+        joints = self._parts[JOINTS][1] if self._controller.joints else {}
+        bodies = {name: self._parts[name][1] for name in self._controller.bodies}
+        for action in self._controller(Observation(stamp - self._clock_start_ns, joints, bodies)):
+            self._send(action, stamp)
+
+    def _send(self, action: Action, stamp: int) -> None:
+        if isinstance(action, HingeCommand):
+            self._on("hinge_commands", "sensor_msgs/msg/JointState")(hinge_command_fields(action, stamp))
+        elif isinstance(action, HingeTorque):
+            send = self._on(f"hinges/{action.hinge}/wrench_command", "geometry_msgs/msg/WrenchStamped")
+            send(topics.wrench_fields(stamp, "", (0.0, 0.0, 0.0), action.torque))
+        elif isinstance(action, Wrench):
+            frame = self._prefix + frame_of(action)
+            send = self._on(f"wrench/{action.body}", "geometry_msgs/msg/WrenchStamped")
+            send(topics.wrench_fields(stamp, frame, action.force, action.moment))
+
+    def _on(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
+        """What publishes fields on `topic`."""
+        if topic not in self._publish:
+            message = message_class(kind)()
+            publisher = self.create_publisher(type(message), topic, DEPTH)
+            self._publish[topic] = lambda fields: publisher.publish(fill(message, fields))
+        return self._publish[topic]
+
+
+def spin(controller: Controller, clock_start_ns: int = CLOCK_START_NS) -> None:
+    """Run `controller` until SIGINT or SIGTERM."""
+    stop = StopRequest()
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
+    node = ControllerNode(controller, clock_start_ns)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    while not stop.requested:
+        executor.spin_once(timeout_sec=0.1)
+    node.destroy_node()
+    rclpy.try_shutdown()

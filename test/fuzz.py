@@ -1,0 +1,100 @@
+"""Messages as nobody should send them, on every input of a node: seeded, so that a failure can be repeated."""
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+BAD = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308)
+NAMES = ("", "knee", "x" * 300, "\x1b[2J", "/", "wrist\n")
+FRAMES = ("map", "", "world", "\x07", "y" * 300)
+
+
+class Fuzz:
+    """Publishes on all inputs of `robot`."""
+
+    def __init__(self, peer, robot, seed: int = 0, share: float = 0.5):
+        """share: of the messages, which are good."""
+        self._rng, self._robot, self._share = np.random.default_rng(seed), robot, share
+        self.sent = 0
+        makers = {f"wrench/{body.name}": (WrenchStamped, self._wrench) for body in robot.bodies}
+        makers |= {
+            f"hinges/{name}/wrench_command": (WrenchStamped, self._torque)
+            for name in ("shoulder", "elbow")
+            if name in [hinge.name for hinge in robot.hinges]
+        }
+        makers["hinge_commands"] = (JointState, self._points)
+        makers["hinge_trajectory"] = (JointTrajectory, self._trajectory)
+        for what in ("position", "velocity", "effort"):
+            makers[f"hinge_{what}_commands"] = (Float64MultiArray, self._array)
+        self._makers = [(peer.publisher(kind, topic), make) for topic, (kind, make) in makers.items()]
+
+    def send(self, count: int) -> None:
+        """Publish so many messages."""
+        for _ in range(count):
+            publisher, make = self._makers[self._rng.integers(len(self._makers))]
+            publisher.publish(make(self._rng.random() < self._share))
+            self.sent += 1
+
+    def _number(self, good: bool) -> float:
+        if good or self._rng.random() < 0.5:
+            return float(self._rng.uniform(-2.0, 2.0))
+        return float(self._rng.choice(BAD))
+
+    def _numbers(self, good: bool, count: int) -> list[float]:
+        if not good:
+            count = int(self._rng.choice([0, 1, count, count + 1, 1000]))
+        return [self._number(good) for _ in range(count)]
+
+    def _stamp(self, header, good: bool) -> None:
+        if not good and self._rng.random() < 0.5:
+            header.stamp.sec = int(self._rng.choice([-(2**31), -1, 2**31 - 1, 1]))
+            header.stamp.nanosec = int(self._rng.integers(0, 2**32))
+
+    def _wrench(self, good: bool) -> WrenchStamped:
+        message = WrenchStamped()
+        self._stamp(message.header, good)
+        message.header.frame_id = "" if good else str(self._rng.choice(FRAMES))
+        for vector in (message.wrench.force, message.wrench.torque):
+            vector.x, vector.y, vector.z = (self._number(good) for _ in range(3))
+        return message
+
+    def _torque(self, good: bool) -> WrenchStamped:
+        message = self._wrench(good)
+        if good:
+            message.wrench.force.x = message.wrench.force.y = message.wrench.force.z = 0.0
+        return message
+
+    def _joints(self, good: bool) -> list[str]:
+        known = list(self._robot.joint_names)
+        self._rng.shuffle(known)
+        joints = known[: self._rng.integers(1, len(known) + 1)]
+        if not good:
+            joints += [str(self._rng.choice(NAMES)) for _ in range(self._rng.integers(0, 3))]
+        return joints
+
+    def _points(self, good: bool) -> JointState:
+        joints = self._joints(good)
+        message = JointState(name=joints)
+        self._stamp(message.header, good)
+        which = self._rng.integers(1, 8)  # effort alone is good for joints in mode effort, and so on
+        message.position = self._numbers(good, len(joints)) if which & 1 else []
+        message.velocity = self._numbers(good, len(joints)) if which & 2 else []
+        message.effort = self._numbers(good, len(joints)) if which & 4 else []
+        return message
+
+    def _array(self, good: bool) -> Float64MultiArray:
+        return Float64MultiArray(data=self._numbers(good, 1))
+
+    def _trajectory(self, good: bool) -> JointTrajectory:
+        joints = ["wrist"] if good else self._joints(good)
+        message, t = JointTrajectory(joint_names=joints), 0
+        self._stamp(message.header, good)
+        for _ in range(self._rng.integers(0 if not good else 1, 4)):
+            t += int(self._rng.integers(1 if good else -(10**8), 10**8))
+            point = JointTrajectoryPoint(positions=self._numbers(good, len(joints)))
+            point.velocities = self._numbers(good, len(joints)) if not good and self._rng.random() < 0.3 else []
+            point.time_from_start.sec, point.time_from_start.nanosec = divmod(t, 10**9)
+            message.points.append(point)
+        return message

@@ -1,0 +1,69 @@
+"""One controller, three places: in lockstep its process gives the bits of in-process; in real time it steers."""
+
+import signal
+import sys
+
+import pytest
+from controllers import FOLDER, load
+from nav_msgs.msg import Odometry
+from observed import Motion
+from sensor_msgs.msg import JointState
+
+import rbt_ros as rbt
+from rbt_ros import topics
+from rbt_ros.control import in_process
+from rbt_ros.ros.convert import fill, stamp_of
+
+H = 1_000_000
+CLOCK_START = 1_000_000_000
+LOCKSTEP = dict(mode="lockstep", lockstep__deadline=30.0)
+CASES = {
+    "attitude_pd": ("cubesat", dict(lockstep__wait_for="wrench/cubesat", outputs__odom=1000.0)),
+    "hinge_pd": ("five_body", {}),
+    "reaction_wheel": ("wheel", {}),
+}
+
+
+def in_process_at(name: str, scenario: str, tick: int):
+    """The Sample at `tick` of a run with the controller in-process."""
+    sim = rbt.load(scenario).simulation()
+    return sim.run(until=tick * 1e-3, every=1e-3, controller=in_process(load(name)())).samples[-1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name):
+    scenario, options = CASES[name]
+    child = ros.start(scenario, **LOCKSTEP, **options)
+    controller = ros.run(sys.executable, FOLDER / f"{name}.py")
+    peer = ros.peer()
+    joints, odom = peer.listen(JointState, "joint_states"), peer.listen(Odometry, "odom")
+    seen = odom if rbt.load(scenario).robot.free_bodies else joints
+    peer.until(lambda: seen and stamp_of(seen[-1]) > CLOCK_START + 300 * H, "300 steps in lockstep", child)
+    assert controller.running and child.running
+    robot, stamp = rbt.load(scenario).robot, stamp_of(seen[-1])
+    sample = in_process_at(name, scenario, (stamp - CLOCK_START) // H)
+    for kind, messages, fields in (
+        (JointState, joints, topics.joint_state_fields(robot, sample, stamp)),
+        (Odometry, odom, topics.odometry_fields(robot, "", 0, sample, stamp)),
+    ):
+        of_that_stamp = [m for m in messages if stamp_of(m) == stamp]  # a slow reader may lose some
+        assert all(m == fill(kind(), fields) for m in of_that_stamp)
+        assert of_that_stamp or messages is not seen
+
+
+def test_in_real_time_the_same_file_steers(ros):
+    """The wheel brings the hub to rest; the controller is killed, and one started anew goes on."""
+    quiet = ros.without_shared_memory()
+    child = ros.start("wheel", realtime_factor=5.0, environ=quiet)
+    command = (sys.executable, FOLDER / "reaction_wheel.py")
+    controller = ros.run(*command, environ=quiet)
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    peer.until(lambda: odom and abs(Motion(odom[-1]).w_B[2]) > 0.25, "the wheel at work", child)
+    controller.stop(signal.SIGKILL)
+    again = ros.run(*command, environ=quiet)
+    peer.until(
+        lambda: abs(Motion(odom[-1]).w_B[2]) < 1e-3 and abs(Motion(odom[-1]).q[3]) < 1e-2, "rest of the hub", child
+    )
+    assert again.running and child.running
+    assert again.stop(signal.SIGINT) == 0 and "Traceback" not in again.stderr

@@ -1,0 +1,175 @@
+"""Commands to hinges over real topics: the log says what acts, and a run fed from the log has the same bits."""
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import ParameterEvent
+from rcl_interfaces.srv import SetParametersAtomically
+from rerun import Log, bits_of_joints
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import rbt_ros as rbt
+from rbt_ros import topics
+from rbt_ros.ros.convert import fill, stamp_of
+from rbt_ros.ros.convert_hinges import hinge_settings
+
+H = 1_000_000
+NODE = "/rbt_simulator"
+GAINS = {"mode": "position", "kp": 80.0, "kd": 8.0}
+
+
+class Chain:
+    """The five-body chain, slowed down so that nothing is lost, and its log from the first command on."""
+
+    def __init__(self, ros, **options):
+        self.child = ros.start("five_body", start_paused=True, mode="realtime", realtime_factor=0.1, **options)
+        self.peer = ros.peer()
+        self.joints = self.peer.listen(JointState, "joint_states")
+        self.log = Log(self.peer, "five_body")
+        self.log.open(self.child)
+        del self.joints[:]
+
+    def set_hinge(self, joint: str, **values):
+        parameters = [self.peer.parameter(f"hinges.{joint}.{key}", value) for key, value in values.items()]
+        request = SetParametersAtomically.Request(parameters=parameters)
+        return self.peer.call(SetParametersAtomically, f"{NODE}/set_parameters_atomically", request).result
+
+    def ask(self, service: str) -> str:
+        response = self.peer.call(Trigger, f"{NODE}/{service}", Trigger.Request())
+        assert response.success, response.message
+        return response.message
+
+    def sent(self, kind, topic: str, message):
+        """Publish a message and wait until it is in the log; its entry."""
+        push, before = self.peer.publisher(kind, topic), len(self.log.entries)
+        push.publish(message)
+        self.peer.until(lambda: len(self.log.entries) > before, f"{topic} in the log", self.child)
+        return self.log.entries[-1]
+
+    def go_on(self, ticks: int):
+        """Run for some time, and pause."""
+        self.ask("resume")
+        self.peer.until(lambda: self.joints, "joint_states", self.child)
+        first = stamp_of(self.joints[-1])
+        self.peer.until(lambda: stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
+        self.ask("pause")
+
+
+def set_point(*names, **arrays) -> JointState:
+    return JointState(name=list(names), **arrays)
+
+
+def test_every_kind_of_command_acts_as_the_log_says(ros):
+    """JointState, three arrays, trajectory, torque, wrench, gains: a Simulation fed from the log has the same bits."""
+    chain = Chain(ros)
+    chain.go_on(5)
+    assert chain.set_hinge("wrist", **GAINS).successful
+    assert chain.set_hinge("left_pivot", mode="velocity", kd=4.0).successful
+    chain.sent(JointState, "hinge_commands", set_point("wrist", position=[0.4], effort=[0.5]))
+    chain.go_on(20)
+    chain.sent(Float64MultiArray, "hinge_effort_commands", Float64MultiArray(data=[0.7]))  # right_pivot alone
+    chain.sent(Float64MultiArray, "hinge_velocity_commands", Float64MultiArray(data=[-0.5]))
+    chain.go_on(20)
+    torque = WrenchStamped()
+    torque.wrench.torque.x, torque.wrench.torque.z = 3.0, -1.0
+    chain.sent(WrenchStamped, "hinges/elbow/wrench_command", torque)
+    chain.sent(WrenchStamped, "wrench/tee", torque)
+    points = [JointTrajectoryPoint(positions=[p], velocities=[0.0]) for p in (0.9, 0.1)]
+    points[0].time_from_start.nanosec, points[1].time_from_start.nanosec = 30_000_000, 70_000_000
+    chain.sent(JointTrajectory, "hinge_trajectory", JointTrajectory(joint_names=["wrist"], points=points))
+    chain.go_on(40)
+    chain.sent(Float64MultiArray, "hinge_position_commands", Float64MultiArray(data=[-0.2]))
+    chain.go_on(20)
+    assert len(chain.log.entries) == 9
+    assert chain.log.digests_match(chain.joints) > 30
+
+    seen = bits_of_joints(chain.joints[-1])
+    chain.ask("reset")
+    chain.peer.until(lambda: bits_of_joints(chain.joints[-1]) != seen, "the start", chain.child)
+
+
+WRIST = {"hinges.wrist.mode": "position", "hinges.wrist.kp": 50.0, "hinges.wrist.kd": 5.0}
+
+
+def test_set_points_are_parameters_too(ros):
+    chain = Chain(ros, **{name.replace(".", "__"): value for name, value in WRIST.items()})
+    assert chain.set_hinge("wrist", position=-0.3).successful
+    chain.peer.until(lambda: chain.log.entries, "the set-point in the log", chain.child)
+    chain.go_on(20)
+    assert chain.log.digests_match(chain.joints, start=WRIST) > 5
+
+
+def test_settings_at_the_start_act_from_t_0(ros):
+    start = {**WRIST, "hinges.wrist.position": 0.3}
+    options = {name.replace(".", "__"): value for name, value in start.items()}
+    child = ros.start("five_body", mode="realtime", realtime_factor=0.1, **options)
+    peer = ros.peer()
+    joints = peer.listen(JointState, "joint_states")
+    peer.until(lambda: len(joints) > 5, "joint_states", child)
+    sim = rbt.load("five_body").simulation()
+    sim.command(hinge_settings(start, sim.robot))
+    for message in joints:
+        sim.advance((stamp_of(message) - 1_000_000_000) // H - sim.tick)
+        fields = topics.joint_state_fields(sim.robot, sim.sample(), stamp_of(message))
+        assert bits_of_joints(message) == bits_of_joints(fill(JointState(), fields))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"mode": "position"}, "position needs a gain; set hinges.wrist.kp"),
+        ({"mode": "locked"}, "'locked' is not available: the node does not lock hinges yet"),
+        ({"mode": "position", "kp": 1.0, "velocity": 1.0}, "joint 'wrist' takes positions"),
+        ({"kp": -1.0}, "range"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_together(chain_at_rest, values, words):
+    result = chain_at_rest.set_hinge("wrist", **values)
+    assert not result.successful and words in result.reason
+
+
+@pytest.fixture(scope="module")
+def chain_at_rest(module_ros):
+    return Chain(module_ros)
+
+
+REFUSED = {
+    "unknown joint": (JointState, "hinge_commands", set_point("knee", effort=[1.0]), "has no joint 'knee'"),
+    "wrong mode": (JointState, "hinge_commands", set_point("wrist", position=[1.0]), "takes effort, not position"),
+    "too short": (
+        Float64MultiArray,
+        "hinge_effort_commands",
+        Float64MultiArray(data=[1.0]),
+        "1 numbers as effort; the",
+    ),
+    "nobody": (Float64MultiArray, "hinge_position_commands", Float64MultiArray(data=[1.0]), "take that now are: none"),
+    "NaN": (Float64MultiArray, "hinge_effort_commands", Float64MultiArray(data=[0.0, np.nan, 0.0]), "is nan, which is"),
+    "no points": (JointTrajectory, "hinge_trajectory", JointTrajectory(joint_names=["wrist"]), "without points"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_faulty_hinge_command_is_counted_and_named(chain_at_rest, case):
+    kind, topic, message, words = REFUSED[case]
+    chain, diagnostics = chain_at_rest, chain_at_rest.peer.diagnostics()
+    before = diagnostics.values(diagnostics.next(chain.child), "commands")["rejected"]
+    chain.peer.publisher(kind, topic).publish(message)
+    report = diagnostics.until(
+        lambda m: diagnostics.values(m, "commands")["rejected"] != before, "the count of the fault", chain.child
+    )
+    values = diagnostics.values(report, "commands")
+    assert int(values["rejected"]) == int(before) + 1 and words in values["last fault"]
+    assert not chain.log.entries
+
+
+def test_the_log_has_the_parameters_that_act(ros):
+    child = ros.start()
+    peer = ros.peer()
+    seen = peer.listen(ParameterEvent, f"{NODE}/latched/parameters")
+    peer.until(lambda: peer.node.count_publishers(f"{NODE}/latched/parameters"), "the log", child)
+    value = iter(["com", "origin"] * 100)
+    peer.until(lambda: seen or not peer.set_parameter("wrench_at", next(value)).successful, "its first message", child)
+    assert seen[0].node == NODE and seen[0].changed_parameters[0].name == "wrench_at"

@@ -1,0 +1,247 @@
+"""Lockstep and the watchdog on the stepping thread alone: what waits for what, and what happens when nobody answers."""
+
+import threading
+import time
+
+import pytest
+
+import rbt_ros as rbt
+from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings
+from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.ros.loop import Loop, Output
+from rbt_ros.ros.sources import Lockstep, Watchdog
+
+H = 1_000_000
+START = 1_000_000_000
+DEADLINE = 30  # [s]
+
+
+def force(newton: float, hold_ns=10**12) -> WrenchCommand:
+    return WrenchCommand(Wrench("cubesat", (0.0, 0.0, newton), frame="world"), hold_ns)
+
+
+class Run:
+    """A Loop whose outputs call `answer(run, sample, stamp)` in another thread, like an executor would."""
+
+    def __init__(self, scenario="cubesat", answer=lambda *_: None, divider=1, **options):
+        self.sim = rbt.load(scenario).simulation()
+        self.faults: list[str] = []
+        self.latched: list = []
+        self.states: dict[int, str] = {}  # digest by stamp
+        self.stamps: list[int] = []
+        self._answer = answer
+        self._news = threading.Condition()
+        self._queue: list = []
+        self._ending = False
+        self.loop = Loop(
+            self.sim,
+            clock_start_ns=START,
+            every_tick=self.stamps.append,
+            outputs=[Output(divider, self._publish)],
+            on_latched=lambda latched, stamp: self.latched.append((latched.command, stamp)),
+            on_fault=self.faults.append,
+            second=lambda *_: None,
+            **options,
+        )
+        self._executor = threading.Thread(target=self._spin, daemon=True)
+
+    def _publish(self, sample, stamp):
+        self.states[stamp] = self.sim.digest()
+        with self._news:
+            self._queue.append((sample, stamp))
+            self._news.notify()
+
+    def _spin(self):
+        while True:
+            with self._news:
+                self._news.wait_for(lambda: self._queue or self._ending)
+                if self._ending:
+                    return
+                sample, stamp = self._queue.pop(0)
+            self._answer(self, sample, stamp)
+
+    def until(self, condition):
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end and self.loop.alive
+            time.sleep(0.001)
+
+    def __enter__(self):
+        self._executor.start()
+        self.loop.start()
+        return self
+
+    def __exit__(self, *_):
+        with self._news:
+            self._ending = True
+            self._news.notify()
+        self._executor.join()
+        self.loop.stop()
+
+
+def law(sample) -> float:
+    return -3.0 * sample.v[5] + 0.1 * sample.q[3] + 1.0
+
+
+def answering(run, sample, stamp):
+    run.loop.post(force(law(sample)), stamp, "wrench")
+
+
+def in_process(steps: int, every: int = 1) -> str:
+    """The digest of the same law called between the steps."""
+    sim = rbt.load("cubesat").simulation()
+    for _ in range(0, steps, every):
+        sim.command(force(law(sim.sample())))
+        sim.advance(every)
+    return sim.digest()
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_each_step_waits_for_the_command_stamped_with_the_one_before(every):
+    """The digest is that of the law called in-process, whatever the threads do."""
+    options = dict(mode="lockstep", lockstep=Lockstep(("wrench",), every, DEADLINE * 10**9))
+    with Run(answer=answering, divider=every, **options) as run:
+        run.until(lambda: run.sim.tick > 200)
+    assert run.states[START + 200 * H] == in_process(200, every)
+    assert not run.faults
+    assert [stamp for _, stamp in run.latched[:3]] == [START, START + every * H, START + 2 * every * H]
+
+
+def test_two_topics_must_both_answer_and_act_in_one_order():
+    """Wrench and hinge commands in whatever order they come; the log shows them in that of their names."""
+
+    def answer(run, sample, stamp):
+        commands = [
+            (HingeCommand(("wrist",), (), (), (0.1 * sample.t + 1.0,)), "hinge_commands"),
+            (WrenchCommand(Wrench("tee", (1.0, 0.0, 0.0)), 10**12), "wrench/tee"),
+        ]
+        for command, source in commands[:: 1 if sample.tick % 2 else -1]:
+            run.loop.post(command, stamp, source)
+
+    wait_for = ("wrench/tee", "hinge_commands")
+    with Run("five_body", answer, mode="lockstep", lockstep=Lockstep(wait_for, 1, DEADLINE * 10**9)) as run:
+        run.until(lambda: run.sim.tick >= 20)
+    kinds = [type(command).__name__ for command, stamp in run.latched if stamp < START + 20 * H]
+    assert kinds == ["HingeCommand", "WrenchCommand"] * 20 and not run.faults
+
+
+def test_commands_of_other_ticks_are_late_and_do_not_act():
+    def answer(run, sample, stamp):
+        run.loop.post(force(1000.0), stamp - H if sample.tick else stamp + 5 * H, "wrench")
+        run.loop.post(force(1.0), stamp, "wrench")
+        run.loop.post(force(2000.0), stamp, "wrench")  # repeats an answer
+
+    with Run(answer=answer, mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
+        run.until(lambda: run.sim.tick >= 50)
+    assert {command.wrench.force[2] for command, _ in run.latched} == {1.0}
+    assert run.loop.counters.late >= 1 and run.loop.counters.rejected == 0
+    assert "is stamped" in run.faults[0] and "lockstep waits for" in run.faults[0]
+
+
+def silent_after(last: int):
+    return lambda run, sample, stamp: answering(run, sample, stamp) if sample.tick <= last else None
+
+
+@pytest.mark.parametrize(("fallback", "gain"), [("hold", 10), ("zero", 1)])
+def test_a_missed_deadline_is_told_once_and_the_step_is_taken_as_declared(fallback, gain):
+    """1 N answers tick 0 only: it goes on acting, or not."""
+
+    def answer(run, sample, stamp):
+        if sample.tick == 0:
+            run.loop.post(force(1.0), stamp, "wrench")
+
+    lockstep = Lockstep(("wrench",), 1, 20_000_000, fallback)
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick == 10)
+        momentum = run.sim.sample().momentum[2]
+    assert momentum == pytest.approx(gain * 1e-3, rel=1e-12)
+    assert run.faults == [f"no command stamped {START + H} ns on wrench within 0.02 s: {fallback}."]
+    assert run.loop.counters.lost == 1
+
+
+def test_a_controller_that_comes_back_is_taken_again_and_told_once():
+    def answer(run, sample, stamp):
+        if not 5 <= sample.tick < 8:
+            answering(run, sample, stamp)
+
+    lockstep = Lockstep(("wrench",), 1, 50_000_000)
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick >= 30)
+    assert run.faults == [f"no command stamped {START + 5 * H} ns on wrench within 0.05 s: hold.", "wrench is back."]
+
+
+def test_stop_pauses_until_resumed_and_shows_the_tick_again_to_who_comes_back():
+    lockstep = Lockstep(("wrench",), 1, 150_000_000, "stop")
+    there = threading.Event()
+
+    def answer(run, sample, stamp):
+        if sample.tick < 5 or there.is_set():
+            answering(run, sample, stamp)
+
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.loop.paused)
+        assert run.sim.tick == 5 and run.loop.state == "paused"
+        assert run.stamps.count(START + 5 * H) == 2, "repeated after 100 ms of waiting"
+        there.set()
+        run.loop.call(lambda sim: run.loop.set_paused(False))
+        run.until(lambda: run.sim.tick >= 20)
+    assert run.states[START + 20 * H] == in_process(20)
+
+
+def test_a_request_is_served_while_lockstep_waits():
+    lockstep = Lockstep(("wrench",), 1, DEADLINE * 10**9)
+    with Run(mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.loop.state == "lockstep, waits for wrench")
+        assert run.loop.call(lambda sim: sim.tick) == 0
+        run.loop.call(lambda sim: run.loop.set_mode("fast"))
+        run.until(lambda: run.sim.tick > 10)
+        with pytest.raises(ZeroDivisionError):
+            run.loop.call(lambda sim: 1 / 0)
+        assert run.loop.alive
+
+
+def test_latency_is_measured_from_the_sample_to_its_answer():
+    with Run(answer=answering, mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
+        run.until(lambda: run.sim.tick > 50)
+    spread = run.loop.statistics().latency_us
+    assert 0.0 < spread.p50 <= spread.p99 <= spread.max
+
+
+# ------------------------------------------------------------------------------------------------- watchdog
+GAINS = HingeSettings((HingeSetting("wrist", "position", 50.0, 5.0),))
+
+
+@pytest.mark.parametrize("fallback", ["zero", "hold", "hold_position"])
+def test_the_watchdog_ends_what_a_silent_source_had_commanded(fallback):
+    """Two commands, then silence: the log shows what took their place; what a wrench did ends as well."""
+    with Run("five_body", mode="fast", watchdog=Watchdog(100_000_000, fallback)) as run:
+        run.loop.post(GAINS, 0)
+        run.loop.post(HingeCommand(("wrist",), (0.5,)), 0, "hinge_commands")
+        run.loop.post(HingeCommand(("left_pivot",), (), (), (2.0,)), 0, "hinge_commands")
+        run.until(lambda: run.loop.counters.lost)
+        run.until(lambda: len(run.latched) >= {"zero": 5, "hold": 3, "hold_position": 5}[fallback])
+        run.loop.call(lambda sim: run.loop.set_paused(True))
+        after = [command for command, _ in run.latched[3:]]
+        run.loop.post(HingeCommand(("wrist",), (0.7,)), 0, "hinge_commands")
+        run.until(lambda: run.latched[-1][0] == HingeCommand(("wrist",), (0.7,)))
+    assert run.faults == [f"nothing on hinge_commands for 0.1 s: {fallback}.", "hinge_commands is back."]
+    let_go = HingeCommand(("left_pivot",))
+    if fallback == "zero":
+        assert after == [HingeCommand(("wrist",)), let_go]
+    elif fallback == "hold":
+        assert after == []
+    else:
+        assert after[1] == let_go and after[0].joints == ("wrist",) and len(after[0].position) == 1
+
+
+def test_a_pause_longer_than_the_timeout_loses_nobody():
+    with Run(mode="fast", watchdog=Watchdog(500_000_000), paused=True) as run:
+        run.loop.post(force(1.0), 0, "wrench")
+        run.until(lambda: run.latched)
+        ended = time.monotonic() + 0.6
+        run.until(lambda: time.monotonic() > ended)
+        run.loop.call(lambda sim: run.loop.set_paused(False))
+        run.until(lambda: run.sim.tick > 3)
+        assert run.loop.counters.lost == 0
+        run.until(lambda: run.loop.counters.lost == 1)
+    assert run.latched[-1][0].wrench.force == (0.0, 0.0, 0.0)

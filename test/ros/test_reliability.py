@@ -1,0 +1,190 @@
+"""What a node must survive: nonsense on every input, readers that do not read, a neighbour; in real processes."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz import Fuzz
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from observed import Motion, wrench
+from rerun import Log
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+import rbt_ros as rbt
+from rbt_ros.ros.convert import stamp_of
+
+H = 1_000_000
+SOAK = [pytest.mark.soak, pytest.mark.timeout(600)]
+MODES = {
+    "hinges__wrist__mode": "position",
+    "hinges__wrist__kp": 20.0,
+    "hinges__wrist__kd": 4.0,
+    "hinges__left_pivot__mode": "velocity",
+    "hinges__left_pivot__kd": 2.0,
+}
+
+
+@pytest.mark.parametrize("count", [800, pytest.param(30_000, marks=SOAK)])
+def test_nonsense_on_every_input_is_survived_and_the_log_gives_the_same_bits(ros, count):
+    """Half of the messages are good. Nothing that is no number comes out, and a run fed from the log is the same."""
+    ros.limit = max(50, count / 50)
+    child = ros.start("five_body", start_paused=True, mode="realtime", realtime_factor=0.1, **MODES)
+    peer = ros.peer()
+    joints, diagnostics = peer.listen(JointState, "joint_states"), peer.diagnostics()
+    log = Log(peer, "five_body")
+    log.open(child, steered="wrist")
+    opened = diagnostics.next(child)
+    del joints[:]
+    fuzz = Fuzz(peer, rbt.load("five_body").robot)
+    assert peer.call(Trigger, "/rbt_simulator/resume", Trigger.Request()).success
+    while fuzz.sent < count:
+        fuzz.send(5)
+        seen = len(joints)
+        peer.until(lambda n=seen: len(joints) > n, "further steps", child)
+
+    def total(message) -> int:
+        values = diagnostics.values(message, "commands")
+        return sum(int(values[key]) for key in ("accepted", "rejected", "stale"))
+
+    before = total(opened), int(diagnostics.values(opened, "commands")["accepted"])
+
+    totals = [-1]
+
+    def all_told(message) -> bool:
+        totals.append(total(message))
+        return totals[-1] == totals[-2]
+
+    report = diagnostics.until(all_told, "the end of the queue", child)
+    values = diagnostics.values(report, "commands")
+    accepted = int(values["accepted"]) - before[1]
+    assert 0.5 * fuzz.sent < total(report) - before[0] <= fuzz.sent  # a queue of ten may lose some
+    assert accepted > count / 5 and int(values["rejected"]) > count / 5
+    assert int(values["cancelled"]) > 0, "finite numbers of 1e308 were among them"
+    peer.until(lambda: len(log.entries) == accepted, "the whole log", child)
+    assert all(np.isfinite(m.position).all() and np.isfinite(m.velocity).all() for m in joints)
+    start = {name.replace("__", "."): value for name, value in MODES.items()}
+    assert log.digests_match(joints, start=start) >= count / 5
+
+
+def test_a_reader_that_does_not_read_does_not_slow_the_loop(ros):
+    child = ros.start(outputs__tf=1000.0, outputs__odom=1000.0)
+    sleeper, watcher = ros.peer("sleeper"), ros.peer("watcher")
+    for kind, topic in ((TFMessage, "/tf"), (Odometry, "odom"), (JointState, "joint_states"), (Clock, "/clock")):
+        sleeper.listen(kind, topic)
+    diagnostics = watcher.diagnostics()
+
+    def in_time(message) -> bool:
+        return float(diagnostics.values(message, "loop")["real-time factor"]) > 0.99
+
+    watcher.until(lambda: watcher.node.count_subscribers("odom") == 1, "the sleeper", child)
+    for _ in range(2):  # seconds, once it is there
+        diagnostics.next(child)
+    message = diagnostics.until(in_time, "a second in real time beside it", child)
+    assert float(diagnostics.values(message, "loop")["lag given up [s]"]) == 0.0
+
+
+def test_two_simulators_do_not_touch(ros):
+    """A push on one leaves the other where it is; one of them has no clock."""
+    one = ros.start(remap=["__ns:=/one"], frame_prefix="one/")
+    two = ros.start(remap=["__ns:=/two"], frame_prefix="two/", publish_clock=False)
+    peer = ros.peer()
+    odom = {name: peer.listen(Odometry, f"/{name}/odom") for name in ("one", "two")}
+    tf = peer.listen(TFMessage, "/tf")
+    push, log = peer.commander("/one/wrench", "/one/rbt_simulator/latched/wrench/cubesat", one)
+    push.publish(wrench("one/world", (5.0, 0.0, 0.0)))
+    peer.until(lambda: log and Motion(odom["one"][-1]).p[0] > 0.05, "the flight of the one", one)
+    seen = len(odom["two"])
+    peer.until(lambda: len(odom["two"]) > seen + 5, "odom of the other", two)
+    assert not any(Motion(m).p.any() for m in odom["two"])
+    assert {t.child_frame_id for m in tf for t in m.transforms} == {"one/cubesat", "two/cubesat"}
+    assert peer.node.count_publishers("/clock") == 1
+    names = {name for name, _ in peer.node.get_topic_names_and_types()}
+    ours = {name for name in names if name.startswith(("/one/", "/two/"))}
+    shared = {"/clock", "/tf", "/tf_static", "/diagnostics", "/rosout", "/parameter_events"}
+    assert names - ours <= shared
+
+
+def test_who_comes_late_gets_what_is_latched(ros):
+    child = ros.start("five_body")
+    first = ros.peer("first")
+    clock = first.listen(Clock, "/clock", depth=1)
+    first.until(lambda: clock and clock[-1].clock.sec >= 3, "two seconds of running", child)
+    late = ros.peer("late")
+    description = late.listen(String, "robot_description", latched=True)
+    fixed = late.listen(TFMessage, "/tf_static", latched=True)
+    late.until(lambda: description and fixed, "robot_description and /tf_static", child)
+    assert len(description) == len(fixed) == 1 and '<robot name="five_body"' in description[0].data
+
+
+@pytest.mark.parametrize("seconds", [2, pytest.param(1800, marks=[pytest.mark.soak, pytest.mark.timeout(2000)])])
+def test_memory_is_flat_under_commands(ros, seconds):
+    """A wrench for every odom, at five times real time; what is resident grows by less than 2 MB at last."""
+    ros.limit = 60 + 2 * seconds
+    child = ros.start(realtime_factor=5.0)
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    push = peer.publisher(WrenchStamped, "wrench")
+    peer.until(lambda: odom, "odom", child)
+    resident, start = [], stamp_of(odom[0])
+    while stamp_of(odom[-1]) < start + seconds * 1_000_000_000 * 5:
+        seen = len(odom)
+        push.publish(wrench("world", (0.0, 0.0, 0.001)))
+        peer.until(lambda n=seen: len(odom) > n, "odom", child)
+        del odom[:-1]
+        resident.append(resident_bytes(child.pid))
+    half = resident[len(resident) // 2]
+    assert resident[-1] - half < 2 * 2**20
+    threads = len(os.listdir(f"/proc/{child.pid}/task"))
+    files = len(os.listdir(f"/proc/{child.pid}/fd"))
+    push.publish(wrench("world", (0.0, 0.0, 0.001)))
+    seen = len(odom)
+    peer.until(lambda: len(odom) > seen + 20, "more odom", child)
+    assert len(os.listdir(f"/proc/{child.pid}/task")) <= threads
+    assert len(os.listdir(f"/proc/{child.pid}/fd")) <= files
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("cycles", [2, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(9000)])])
+def test_starts_and_stops_leave_nothing(ros, cycles):
+    """Each one is seen running and ends by SIGTERM; what is left of any, the check at the very end finds."""
+    peer = ros.peer()
+    for _ in range(cycles):
+        child = ros.start()
+        clock = peer.listen(Clock, "/clock", depth=1)
+        peer.until(lambda seen=clock: seen, "clock", child)
+        assert child.stop() == 0 and child.stderr == ""
+        peer.forget()
+
+
+@pytest.mark.parametrize("seconds", [1, pytest.param(60, marks=SOAK)])
+def test_a_pause_of_any_length_leaves_no_lag(ros, seconds):
+    """After it the clock goes on where it stood, at the pace it had: nothing is caught up, nothing given up."""
+    ros.limit = 60 + 2 * seconds
+    child = ros.start(realtime_factor=0.1)
+    peer = ros.peer()
+    clock, diagnostics = peer.listen(Clock, "/clock"), peer.diagnostics()
+    peer.until(lambda: clock, "clock", child)
+    peer.call(Trigger, "/rbt_simulator/pause", Trigger.Request())
+    for _ in range(seconds + 1):  # one report a second
+        message = diagnostics.next(child)
+    stood = clock_ns(clock[-1])
+    assert stood == stamp_of(message)
+    peer.call(Trigger, "/rbt_simulator/resume", Trigger.Request())
+    peer.until(lambda: clock_ns(clock[-1]) > stood + 10 * H, "steps", child)
+    after = sorted({clock_ns(m) for m in clock if clock_ns(m) > stood})
+    assert after[0] == stood + H and set(np.diff(after)) == {H}
+    values = diagnostics.values(diagnostics.next(child), "loop")
+    assert (float(values["lag given up [s]"]), float(values["real-time factor"]) < 0.2) == (0.0, True)
+
+
+def clock_ns(message: Clock) -> int:
+    return message.clock.sec * 1_000_000_000 + message.clock.nanosec

@@ -1,0 +1,40 @@
+"""The shipped controllers, in-process: they do what they are for."""
+
+import numpy as np
+import pytest
+from controllers import load
+
+import rbt_ros as rbt
+from rbt_ros.control import in_process
+
+
+def run(name: str, scenario: str, seconds: float, period: float = 1e-3):
+    sim = rbt.load(scenario).simulation()
+    return sim.run(until=seconds, every=period, controller=in_process(load(name)()))
+
+
+def test_the_attitude_controller_brings_the_cubesat_to_rest_in_the_attitude_of_the_world():
+    result = run("attitude_pd", "cubesat", 15.0)
+    w, *vector = result.body("cubesat").quaternion[-1]
+    omega = result.body("cubesat").omega_body
+    assert np.linalg.norm(omega[0]) > 50.0
+    # the slowest pole, kd/2I = 1.4/s: e^-20 of 50 rad/s, from when the spin is down
+    assert np.linalg.norm(omega[-1]) < 1e-3 and np.linalg.norm(vector) < 1e-3
+
+
+def test_the_hinge_controller_follows_its_sine():
+    result = run("hinge_pd", "five_body", 5.0)
+    angle = result.hinge("wrist").angle
+    expected = angle[0] + 0.5 * (1.0 - np.cos(2.0 * result.t))
+    late = result.t > 1.0
+    # the lag is what acts on the wrist over kp = 200: some N·m
+    assert np.abs(angle - expected)[late].max() < 0.05
+
+
+def test_the_wheel_takes_the_momentum_of_the_hub():
+    result = run("reaction_wheel", "wheel", 60.0, period=1e-2)
+    spin = (0.15 + 0.0007) * 0.2 / 0.0007
+    assert result.hinge("wheel_axis").rate[-1] == pytest.approx(spin, rel=1e-6)
+    assert abs(result.body("hub").omega_body[-1, 2]) < 1e-8
+    drift = result.angular_momentum[-1] - result.angular_momentum[0]
+    assert np.abs(drift).max() < 1e-12 * 0.03 * 60  # the motor acts inside: round-off of 60 000 steps

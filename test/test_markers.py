@@ -1,0 +1,116 @@
+"""What RViz shows: directions, places and colours from a sample, by hand; and hinges of several freedoms."""
+
+import numpy as np
+import pytest
+from transforms3d.quaternions import quat2mat
+
+import rbt_ros as rbt
+from rbt_ros import topics
+from rbt_ros.markers import ADD, DELETE, TRAIL, Markers
+
+
+def brick():
+    b = rbt.RobotBuilder("sat")
+    b.body(
+        "hub",
+        mass=2.0,
+        inertia=(1, 2, 2.5),
+        com=(0.1, 0, 0),
+        shapes=[{"kind": "box", "size": (0.2, 0.2, 0.2), "at": (0, 0, 0.5)}, {"kind": "cylinder", "size": (0.1, 0.4)}],
+    )
+    sim = rbt.Simulation(b.build())
+    sim.set_body("hub", position=(1, 2, 3), euler=("ZYX", 0.5, 0.2, -0.3), omega_body=(0.1, 0.2, 0.3))
+    return sim
+
+
+def named(fields, name):
+    return [m for m in fields["markers"] if m["ns"] == name]
+
+
+def ends(marker) -> np.ndarray:
+    return np.array([[p[axis] for axis in "xyz"] for p in marker["points"]])
+
+
+def direction(marker) -> np.ndarray:
+    start, tip = ends(marker)
+    return (tip - start) / np.linalg.norm(tip - start)
+
+
+def unit(v) -> np.ndarray:
+    return np.asarray(v) / np.linalg.norm(v)
+
+
+def test_arrows_start_where_they_act_and_point_along():
+    sim = brick()
+    sim.command(rbt.WrenchCommand(rbt.Wrench("hub", (0.0, 3.0, 4.0), (1.0, 0.0, 0.0), "body", "origin"), 10**9))
+    sample = sim.sample()
+    fields = Markers(sim.robot, "a/")(sample, 1_500_000_000)
+    R, com = quat2mat(sample.pose[0, :4]), np.array(sample.com)
+    (spin,), (momentum,) = named(fields, "omega"), named(fields, "angular_momentum")
+    assert direction(spin) == pytest.approx(unit(R @ [0.1, 0.2, 0.3]), abs=1e-14)
+    assert direction(momentum) == pytest.approx(unit(R @ [0.1, 0.4, 0.75]), abs=1e-14)
+    assert ends(spin)[0] == pytest.approx(com, abs=1e-14) and ends(momentum)[0] == pytest.approx(com, abs=1e-14)
+    (force,), (moment,) = named(fields, "force"), named(fields, "moment")
+    assert direction(force) == pytest.approx(R @ [0, 0.6, 0.8], abs=1e-14)
+    assert direction(moment) == pytest.approx(R @ [1, 0, 0], abs=1e-14)
+    assert ends(force)[0] == pytest.approx([1, 2, 3], abs=1e-14)
+    assert {m["header"]["frame_id"] for m in (spin, force)} == {"a/world"}
+    assert spin["header"]["stamp"] == topics.Time(1, 500_000_000)
+
+
+def test_a_wrench_in_world_axes_points_there_and_goes_away_when_it_ends():
+    sim = brick()
+    markers = Markers(sim.robot, "")
+    sim.command(rbt.WrenchCommand(rbt.Wrench("hub", (0.0, 0.0, 2.0), frame="world", at="com"), 2_000_000))
+    acting = markers(sim.sample(), 0)
+    sim.advance(2)
+    ended = markers(sim.sample(), 0)
+    assert direction(named(acting, "force")[0]) == pytest.approx([0, 0, 1])
+    assert [named(f, "force")[0]["action"] for f in (acting, ended)] == [ADD, DELETE]
+    assert [m["id"] for m in acting["markers"]] == [m["id"] for m in ended["markers"]]
+
+
+def test_shapes_are_in_their_bodies_with_sizes_as_rviz_takes_them():
+    sim = brick()
+    box, cylinder = named(Markers(sim.robot, "a/")(sim.sample(), 0), "shapes")
+    assert box["header"]["frame_id"] == "a/hub" and box["scale"] == (0.2, 0.2, 0.2)
+    assert box["pose"]["position"] == (0, 0, 0.5)
+    assert cylinder["scale"] == (0.2, 0.2, 0.4), "diameters, length"
+
+
+def test_the_path_grows_once_a_tick_up_to_its_length_and_starts_anew_after_a_reset():
+    sim = brick()
+    sim.set_body("hub", velocity=(1.0, 0, 0))
+    markers = Markers(sim.robot, "")
+    for _ in range(TRAIL + 5):
+        markers(sim.sample(), 0)
+        sim.advance(1)
+    path = named(markers(sim.sample(), 0), "path")[0]
+    assert len(path["points"]) == TRAIL
+    assert named(markers(sim.sample(), 0), "path")[0]["points"] == path["points"]
+    sim.reset()
+    assert ends(named(markers(sim.sample(), 0), "path")[0]).tolist() == [[1, 2, 3]]
+
+
+def test_multi_dof_joint_states_have_the_child_in_the_parents_hinge_frame():
+    sim = rbt.load("five_body").simulation()
+    sim.set_hinge("elbow", euler=("ZYX", 0.3, 0.2, 0.1), omega=(1.0, 2.0, 3.0))
+    table = {topic.key: topic for topic in topics.published(sim.robot, "a/")}
+    fields = table["multi_dof_joint_states"].fields(sim.sample(), 7)
+    assert fields["joint_names"] == ["shoulder", "elbow"]
+    assert fields["twist"][1] == {"linear": (0, 0, 0), "angular": (1.0, 2.0, 3.0)}
+    pose = sim.sample().pose
+    R_PB = quat2mat(pose[0, :4]).T @ quat2mat(pose[1, :4])
+    assert quat2mat(fields["transforms"][1]["rotation"]) == pytest.approx(R_PB, abs=1e-14)
+
+
+def test_multi_dof_joint_states_of_a_floating_body_are_its_odometry():
+    sim = brick()
+    sample = sim.sample()
+    fields = topics.multi_dof_fields(sim.robot, "", sample, 7)
+    odom = topics.odometry_fields(sim.robot, "", 0, sample, 7)
+    assert fields["joint_names"] == ["hub"]
+    assert fields["transforms"] == [
+        {"translation": odom["pose"]["pose"]["position"], "rotation": odom["pose"]["pose"]["orientation"]}
+    ]
+    assert fields["twist"] == [odom["twist"]["twist"]]
