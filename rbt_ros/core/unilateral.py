@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.adaptive import GROW, SAFETY, SHRINK, error_norm, motion_size, order_root
 from rbt_ros.core.constrained import LOST, constrained_derivative, constrained_step, loosest, put_back
 from rbt_ros.core.constraints import LAMBDA, PHI, PHI_DOT, TARGET, Bonds, Constraints, bonds, fill_rows
+from rbt_ros.core.controlled import GROW, SAFETY, SHRINK, error_norm, motion_size, order_root
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.integrate import DORMAND_PRINCE, all_finite, copy, failure
 from rbt_ros.core.jit import kernel, routine
