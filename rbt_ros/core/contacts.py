@@ -26,8 +26,9 @@ from rbt_ros.core.types import CROWDED, NON_FINITE, NON_FINITE_WORK, OK, STEP_TO
 from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split, step_error, step_factor
 
 SETTLE = 1e-6  # [m/s, rad/s]: rebounds below this do not happen
+MANY, SETTLE_OF_MANY = 200, 1e-4  # after so many events in a tick: below this
 STILL = 1e-11  # [m/s, rad/s]: what is slower stands still
-CLOSED = 1e-11  # [m, rad], per 1 + |length or limit|: rows nearer than this collide together
+CLOSED = 1e-13  # [m, rad], per 1 + |length or limit|: rows nearer than this collide together
 IMPACTS = 100  # at one instant, one after the other
 EVENTS = 1000  # in one tick
 KEPT = 100_000  # events that are remembered
@@ -54,6 +55,7 @@ class Contacts:
         self.held = ()  # one-sided rows
         self.happened = []  # Contact by Contact
         self.lost = 0.0  # energy in all of them [J]
+        self._before = 0  # how many there were when the tick began
         rows = unilateral.rows
         self._all = rows._replace(row=np.concatenate([rows.row, unilateral.catches.row]))
         self._all.row.flags.writeable = False
@@ -137,6 +139,7 @@ class Contacts:
         """(code, body) of go(); if it fails, y and all else are as before."""
         del self.happened[:-KEPT]
         good, held, count, lost = y.copy(), self.held, len(self.happened), self.lost
+        self._before = count
         code, body = go()
         if code != OK:
             y[:] = good
@@ -274,8 +277,9 @@ class Contacts:
         touching = [r for r in near if rates[r] >= -STILL and r not in dead and r not in resting]
         rows = kept + touching
         b, before = rates[rows], rates.copy()
+        settle = SETTLE if len(self.happened) - self._before < MANY else SETTLE_OF_MANY
         for k, r in enumerate(rows):
-            if r in touching and data.restitution[r] * rates[r] > SETTLE:
+            if r in touching and data.restitution[r] * rates[r] > settle:
                 b[k] += data.restitution[r] * rates[r]
         start = [k for k, r in enumerate(rows) if r in hits]
         found = complementary(bond.A[np.ix_(rows, rows)], b, len(kept), start, 0.5 * STILL)
