@@ -19,6 +19,7 @@ from rbt_ros.ros.convert_hinges import (
     torque_command,
     trajectory,
 )
+from rbt_ros.ros.loop import LOG_ORDER
 
 
 def stamp_of_entry(message) -> int:
@@ -91,10 +92,12 @@ class Log:
             openers["hinge_trajectory"] = (push(JointTrajectory, "hinge_trajectory"), message)
 
         def is_open() -> bool:
-            for name, (publisher, message) in openers.items():
-                if name not in self._seen:
+            missing = [name for name in openers if name not in self._seen]
+            for name in missing:
+                if name != "hinge_trajectory" or len(missing) == 1:  # set-points would have to wait for a step after it
+                    publisher, message = openers[name]
                     publisher.publish(message)
-            return set(openers) <= self._seen
+            return not missing
 
         self._peer.until(is_open, "a first entry in every topic of the log", child)
         while "parameters" not in self._seen:
@@ -110,7 +113,7 @@ class Log:
         if start:
             sim.command(hinge_settings(start, self.robot))
             sim.reset()  # as `open` does
-        entries = sorted(self.entries, key=lambda entry: entry[0])
+        entries = sorted(self.entries, key=lambda entry: (entry[0], LOG_ORDER.get(type(entry[1]), 0)))
 
         def go(tick: int) -> None:
             while entries and (first := (entries[0][0] - self._origin) // sim.h_ns) < tick:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.errors import MessageError, SolveError
-from rbt_ros.model.hinge_commands import HingeTrajectory
+from rbt_ros.model.hinge_commands import HingeCommand, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Command, Latched, WrenchCommand
 from rbt_ros.results import Sample
 from rbt_ros.ros.measures import Counters, LoopStatistics, Record
@@ -28,6 +28,10 @@ MOST_LAG_NS = 5_000_000_000  # behind by more than this, the lag is given up and
 SECOND_NS = 1_000_000_000
 REPEAT_NS = 100_000_000  # how often lockstep repeats the outputs that nobody has answered
 STAMPS_KEPT = 8192  # ticks whose time of publication is known
+# in one tick hinge commands are latched in this order, and what comes out of it waits for the next tick: the topics of
+# the command log do not tell which of two entries of one stamp was first
+LOG_ORDER = {HingeSettings: 1, HingeCommand: 2, HingeTrajectory: 3}
+MOST_DEFERRED = 1000
 ANSWER_S = 10.0  # for a request, which the stepping thread serves between two steps
 
 
@@ -84,7 +88,8 @@ class Loop:
         self._late, self._latency = Record(), Record()
         self._published_ns = np.zeros(STAMPS_KEPT, dtype=np.int64)
         self._barrier, self._repeat_at = Barrier(), 0
-        self._last_logged = -1  # [ns]
+        self._order_now = 0  # of the hinge commands latched in this tick: see LOG_ORDER
+        self._deferred: list[Posted] = []  # for the next tick
         self._passed = -1  # the step whose barrier is behind us
         self._inbox: deque[Posted] = deque()
         self._requests: deque[Callable[[Simulation], Any]] = deque()
@@ -186,6 +191,8 @@ class Loop:
         self.failure, self._steps_asked = None, 0
         saved = -(-(clock_ns - self._clock_start_ns) // self.sim.h_ns)
         self._steps = max(self._steps + 1, saved)
+        self._deferred.clear()
+        self._next_tick()
         self.watchdog.forget()
         self._begin_anew()
         self._publish_all()
@@ -370,7 +377,27 @@ class Loop:
                 f"{described(posted)} is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; set use_sim_time on "
                 "its sender."
             )
-        self._accept(posted)
+        if self._out_of_order(posted.command):
+            self._defer(posted)
+        else:
+            self._accept(posted)
+
+    def _out_of_order(self, command: Command) -> bool:
+        """Whether the log could not tell that it acts after what was latched in this tick."""
+        order = LOG_ORDER.get(type(command))
+        return order is not None and (bool(self._deferred) or order < self._order_now)
+
+    def _defer(self, posted: Posted) -> None:
+        if len(self._deferred) < MOST_DEFERRED:
+            self._deferred.append(posted)
+        else:
+            self.counters.reject(f"{described(posted)} ignored: {MOST_DEFERRED} commands wait for the next tick.")
+
+    def _next_tick(self) -> None:
+        """What was deferred comes before all that is new."""
+        self._order_now = 0
+        self._inbox.extendleft(reversed(self._deferred))
+        self._deferred.clear()
 
     def _accept(self, posted: Posted) -> None:
         if not self._latch(posted.command):
@@ -387,15 +414,9 @@ class Loop:
             self.counters.reject(str(err))
             self._on_fault(str(err))
             return False
-        self._on_latched(latched, self.log_stamp_ns())
+        self._order_now = max(self._order_now, LOG_ORDER.get(type(command), 0))
+        self._on_latched(latched, self.stamp_ns())
         return True
-
-    def log_stamp_ns(self) -> int:
-        """A stamp for the command log: that of the tick, and one ns more for each entry before in this tick, so that
-        the order in which they act can be told across topics."""
-        stamp = self.stamp_ns()
-        self._last_logged = stamp if stamp > self._last_logged else self._last_logged + 1
-        return self._last_logged
 
     def _measure_latency(self, posted: Posted) -> None:
         behind, off = divmod(self.stamp_ns() - posted.stamp_ns, self.sim.h_ns)
@@ -419,6 +440,7 @@ class Loop:
         if not self._advanced():
             return
         self._steps += 1
+        self._next_tick()
         self._steps_asked = max(0, self._steps_asked - 1)
         self._publish(self._outputs_due())
 

@@ -129,7 +129,7 @@ class SimulatorNode(Node):
         if "stabilise" in names:
             self._set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
         if logged := {name: self._value(name) for name in names & {"stabilise", "wrench_at"}}:
-            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.log_stamp_ns()))
+            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.stamp_ns()))
 
     def _set_stabilise(self, how: Stabilise) -> None:
         spare = Simulation.of(self.scenario)

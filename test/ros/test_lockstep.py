@@ -6,7 +6,7 @@ import time
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings
+from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros.loop import Loop, Output
 from rbt_ros.ros.sources import Lockstep, Watchdog
@@ -245,3 +245,16 @@ def test_a_pause_longer_than_the_timeout_loses_nobody():
         assert run.loop.counters.lost == 0
         run.until(lambda: run.loop.counters.lost == 1)
     assert run.latched[-1][0].wrench.force == (0.0, 0.0, 0.0)
+
+
+def test_what_the_log_could_not_tell_waits_for_the_next_tick():
+    """Set-point, trajectory, set-point, settings: in one tick only what is in order, the rest tick by tick."""
+    there = HingeTrajectory(("wrist",), (50_000_000,), ((0.5,),))
+    first, second = HingeCommand(("wrist",), (0.1,)), HingeCommand(("wrist",), (0.2,))
+    with Run("five_body", mode="fast", paused=True) as run:
+        for command in (GAINS, first, there, second, GAINS):
+            run.loop.post(command, 0, "hinge_commands")
+        run.until(lambda: len(run.latched) == 3)
+        run.loop.call(lambda sim: run.loop.add_steps(2))
+        run.until(lambda: len(run.latched) == 5)
+    assert run.latched == [(GAINS, START), (first, START), (there, START), (second, START + H), (GAINS, START + 2 * H)]
