@@ -22,10 +22,10 @@ def booked(log, end_ns):
     return turning, push
 
 
-@pytest.mark.parametrize("seconds", [20, pytest.param(600, marks=[pytest.mark.soak, pytest.mark.timeout(900)])])
+@pytest.mark.parametrize("seconds", [6, pytest.param(600, marks=[pytest.mark.soak, pytest.mark.timeout(900)])])
 def test_momentum_changes_by_what_is_booked(ros, seconds):
     """Wrenches that come and go: both momenta, of the published q and omega, to 1e-10 of the largest impulse."""
-    ros.limit = max(ros.limit, seconds)
+    ros.limit = 150 + seconds
     child = ros.start("cubesat", stabilise="projection", realtime_factor=20.0, wrench_at="com", outputs__odom=100.0)
     peer = ros.peer()
     odom = peer.listen(Odometry, "odom")
@@ -49,7 +49,7 @@ def test_momentum_changes_by_what_is_booked(ros, seconds):
     assert np.abs(spin[1] - spin[0] - turning).max() < 1e-10 * size
     moved = last.momentum(body) - start.momentum(body)
     assert np.abs(moved - impulse).max() < 1e-10 * sum(np.linalg.norm(vector(m.wrench.force)) for m in log) * 0.1
-    assert len(log) > 10
+    assert len(log) > 3
 
 
 def test_the_parameter_switches_while_it_runs(ros):
