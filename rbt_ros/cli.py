@@ -167,8 +167,8 @@ def _positive(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds")
+    if not 0 < value < 9e9:  # 64 bits of nanoseconds
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of seconds below 9e9")
     return value
 
 

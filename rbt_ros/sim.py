@@ -22,6 +22,7 @@ from rbt_ros.core.types import JointKind, State
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops
+from rbt_ros.model.checks import LONGEST_S, numbers, one_number, time_ns, whole_number
 from rbt_ros.model.constraints import drives, holds_the_world, idle_force
 from rbt_ros.model.contacts import Contacts, Forces
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
@@ -107,10 +108,11 @@ class Simulation(HasModes):
         pull = _point_mass(attraction, attractor)
         if text := obstacle(integrator, robot, attraction):
             raise ScenarioError(text)
-        h_ns = round(step * 1e9) if math.isfinite(step) else 0
-        if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
+        seconds = one_number(step, "step", ScenarioError)
+        h_ns = round(seconds * 1e9) if 0 < seconds <= LONGEST_S else 0
+        if h_ns <= 0 or abs(seconds * 1e9 - h_ns) > 1e-3:
             raise ScenarioError(f"step {step} s must be a positive whole number of nanoseconds.")
-        g = np.asarray(gravity, dtype=float)
+        g = numbers(gravity, "gravity", ScenarioError)
         if g.shape != (3,) or not np.isfinite(g).all():
             raise ScenarioError(f"gravity {gravity} must be three finite numbers in m/s².")
         self.robot = robot
@@ -475,7 +477,8 @@ class Simulation(HasModes):
 
     def set_effort(self, hinge: str, effort: float | Sequence[float]) -> None:
         """Let a hinge feel this effort [N·m, N] from the next step on, until it is set again."""
-        self._inputs.set_effort(Effort(hinge, tuple(np.atleast_1d(np.asarray(effort, dtype=float)).tolist())))
+        efforts = np.atleast_1d(numbers(effort, f"effort on hinge '{hinge}'"))
+        self._inputs.set_effort(Effort(hinge, tuple(efforts.tolist())))
 
     def add_input(
         self,
@@ -491,7 +494,7 @@ class Simulation(HasModes):
         is sampled here and now at the stages of all steps until `stop`. Evaluated at every stage: orders hold.
         A change of modes, like `rbt.Lock("elbow")`, happens at `start`.
         """
-        from_ns, to_ns = round(start * 1e9), None if stop is None else round(stop * 1e9)
+        from_ns, to_ns = time_ns(start, "start"), None if stop is None else time_ns(stop, "stop")
         if not isinstance(what, Wrench | Effort):
             if stop is not None or signal is not None:
                 raise ScenarioError(f"{type(what).__name__} happens at start=; it takes no stop and no signal.")
@@ -515,6 +518,8 @@ class Simulation(HasModes):
 
     def advance(self, ticks: int = 1) -> None:
         """Compute `ticks` steps. SolveError names the tick and the hinge; the last good state is kept."""
+        if ticks.__class__ is not int or ticks < 0:
+            ticks = whole_number(ticks, "ticks")
         inputs, tick = self._inputs, self.tick
         end = tick + ticks
         while tick < end:
@@ -635,8 +640,11 @@ class Simulation(HasModes):
         progress: called with the fraction done, after each sample. controller: called with this simulation before each
         of these spans; what it sets (`set_effort`, `command`) is held over the span.
         """
-        end = round(until * 1e9 / self.h_ns)
-        stride = 1 if every is None else max(1, round(every * 1e9 / self.h_ns))
+        end = round(time_ns(until, "until") / self.h_ns)
+        stride = 1 if every is None else max(1, round(_period_ns(every) / self.h_ns))
+        for what, given in (("progress", progress), ("controller", controller)):
+            if given is not None and not callable(given):
+                raise ScenarioError(f"{what} {given!r:.80} is not a function.")
         if end < self.tick:
             raise ScenarioError(f"until {until} s lies before now, {self.t_ns * 1e-9:g} s; reset() goes back to 0 s.")
         samples, alarmed = [self.sample()], False
@@ -752,15 +760,23 @@ def load(name: str) -> RunnableScenario:
     return RunnableScenario(**vars(read_scenario(str(name))))
 
 
-def _tolerance(name: str, value: float) -> float:
-    if not (math.isfinite(value) and 0 < value < 1):
+def _tolerance(name: str, given: float) -> float:
+    value = one_number(given, name, ScenarioError)
+    if not 0 < value < 1:
         raise ScenarioError(f"{name} {value} must lie between 0 and 1: 1e-10 is usual.")
-    return float(value)
+    return value
 
 
-def _point_mass(mu: float, at: Sequence[float]) -> tuple[float, ...]:
+def _period_ns(every: float) -> float:
+    period = one_number(every, "every", ScenarioError)
+    if not 0 < period <= LONGEST_S:
+        raise ScenarioError(f"every {every} s must be a positive time; it is rounded to whole steps, at least one.")
+    return period * 1e9
+
+
+def _point_mass(attraction: float, at: Sequence[float]) -> tuple[float, ...]:
     """What stands in the world for an attracting point mass: mu, then its place."""
-    place = np.asarray(at, dtype=float)
+    mu, place = one_number(attraction, "attraction", ScenarioError), numbers(at, "attractor", ScenarioError)
     if not (math.isfinite(mu) and mu >= 0) or place.shape != (3,) or not np.isfinite(place).all():
         raise ScenarioError(
             f"attraction {mu} m³/s² at {at}: mu must be finite and not negative, at three finite numbers."

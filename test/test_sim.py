@@ -411,3 +411,35 @@ def test_a_circular_orbit_closes():
     assert abs(kept.energy) < 1e-12 and math.isnan(kept.momentum)
     with pytest.raises(ScenarioError, match="mu must be finite and not negative"):
         Simulation(robot, attraction=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda sim: sim.advance(0.5), "ticks 0.5 must be a whole number"),
+        (lambda sim: sim.advance(math.inf), "ticks inf must be a whole number"),
+        (lambda sim: sim.advance("3"), "ticks '3' must be a whole number"),
+        (lambda sim: sim.advance(-1), "ticks -1 must not be negative"),
+        (lambda sim: sim.run(math.nan), "until nan s must lie between 0 and 9e\\+09 s"),
+        (lambda sim: sim.run(math.inf), "until inf s must lie between 0"),
+        (lambda sim: sim.run("1"), "until: '1' is neither a number"),
+        (lambda sim: sim.run(0.01, every=0.0), "every 0.0 s must be a positive time"),
+        (lambda sim: sim.run(0.01, every=math.nan), "every nan s must be a positive time"),
+        (lambda sim: sim.run(0.01, progress="bar"), "progress 'bar' is not a function"),
+        (lambda sim: sim.run(0.01, controller=3), "controller 3 is not a function"),
+        (lambda sim: sim.add_input(rbt.Wrench("cubesat"), stop=math.inf), "stop inf s must lie between 0"),
+        (lambda sim: sim.add_input(rbt.Wrench("cubesat"), start="now"), "start: 'now' is neither a number"),
+        (lambda sim: rbt.Simulation(sim.robot, step="1 ms"), "step: '1 ms' is neither a number"),
+        (lambda sim: rbt.Simulation(sim.robot, step=1e300), "step 1e\\+300 s must be a positive whole number"),
+        (lambda sim: rbt.Simulation(sim.robot, gravity="down"), "gravity: 'down' is neither a number"),
+        (lambda sim: rbt.Simulation(sim.robot, rtol="fine"), "rtol: 'fine' is neither a number"),
+        (lambda sim: rbt.Simulation(sim.robot, attraction="earth"), "attraction: 'earth' is neither a number"),
+    ],
+)
+def test_what_is_no_time_and_no_number_changes_nothing(call, text):
+    sim = rbt.load("cubesat").simulation()
+    sim.advance(np.int64(2))
+    before = sim.digest()
+    with pytest.raises(ScenarioError, match=text):
+        call(sim)
+    assert sim.digest() == before and sim.tick == 2

@@ -1,14 +1,16 @@
 """Names, numbers and vectors as people give them, checked."""
 
 import math
+import operator
 import re
 from typing import Any
 
 import numpy as np
 
-from rbt_ros.errors import ModelError, RbtError
+from rbt_ros.errors import ModelError, RbtError, ScenarioError
 
 WORLD = "world"  # what stands still: a parent of hinges, an end of closures
+LONGEST_S = 9e9  # [s] 285 years: what counts in 64 bits of nanoseconds
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
@@ -44,6 +46,33 @@ def numbers(value: Any, where: str, error: type[RbtError] = ModelError) -> np.nd
         return array.astype(float)
     except (TypeError, ValueError, OverflowError) as err:
         raise error(f"{where}: {value!r:.80} is neither a number nor a regular array of numbers.") from err
+
+
+def one_number(value: Any, where: str, error: type[RbtError] = ModelError) -> float:
+    """`value` as one float, which need not be finite."""
+    array = numbers(value, where, error)
+    if array.shape != ():
+        raise error(f"{where}: {value!r:.80} is not one number.")
+    return float(array)
+
+
+def whole_number(value: Any, where: str) -> int:
+    """`value` as an integer that is not negative; ScenarioError where it is anything else."""
+    try:
+        whole = operator.index(value)
+    except TypeError as err:
+        raise ScenarioError(f"{where} {value!r:.80} must be a whole number.") from err
+    if whole < 0:
+        raise ScenarioError(f"{where} {whole} must not be negative: time goes forward; reset() goes back to 0 s.")
+    return whole
+
+
+def time_ns(value: Any, where: str) -> int:
+    """A scenario time of 0 s or later, given in s, in ns."""
+    seconds = one_number(value, where, ScenarioError)
+    if not 0.0 <= seconds <= LONGEST_S:
+        raise ScenarioError(f"{where} {value} s must lie between 0 and {LONGEST_S:g} s.")
+    return round(seconds * 1e9)
 
 
 def vector(value: Any, where: str) -> tuple[float, float, float]:

@@ -111,4 +111,6 @@ def parse_xml(text: str | bytes, file: str) -> Element:
     except expat.ExpatError as err:
         reason = expat.errors.messages[err.code]
         raise ModelError(f"{file}:{err.lineno}: not well-formed XML: {reason} (column {err.offset + 1}).") from err
+    except LookupError as err:
+        raise ModelError(f"{file}: {err}; save the file as UTF-8.") from err
     return roots[0]

@@ -66,7 +66,8 @@ class Item:
         if key not in self.value:
             raise self.error(f"'{key}' is missing.")
         path = f"{self.key}.{key}" if self.key else str(key)
-        return Item(self.value[key], self.file, self.value.lc.key(key)[0] + 1, path)
+        own = key in self.value.lc.data  # and not merged into it by <<
+        return Item(self.value[key], self.file, self.value.lc.key(key)[0] + 1 if own else self.line, path)
 
     def items(self) -> Iterator[tuple[str, "Item"]]:
         """The (key, item) pairs of a mapping."""

@@ -35,6 +35,7 @@ UNITS: dict[str, dict[str, float | Fraction]] = {
     "frequency": {"Hz": 1, "kHz": 1000},
     "plain number": {},
 }
+LONGEST_NS = 2**63
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
 
 
@@ -60,6 +61,8 @@ def nanoseconds(value: Any) -> int:
     """A time as integer nanoseconds; refused when it is no whole number of them."""
     exact = Fraction(_exact(value, "time")) * 10**9
     whole = round(exact)
+    if abs(whole) >= LONGEST_NS:
+        raise ValueError(f"{value!s:.20} is beyond 292 years, the longest time that counts in 64 bits of nanoseconds")
     if exact != whole:
         raise ValueError(f"{value} is no whole number of nanoseconds, and time is counted in them")
     return whole

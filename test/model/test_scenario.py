@@ -129,3 +129,10 @@ def test_files_that_are_not_there(tmp_path):
     binary.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(ScenarioError, match=r"noise.yaml cannot be read as a text file"):
         read_scenario(str(binary))
+
+
+def test_merged_keys_are_read_and_errors_in_them_have_a_line():
+    text = "rbt: 1\nrobot:\n  <<: {name: %s}\n  bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
+    assert scenario_from_text(text % "merged").robot.name == "merged"
+    with pytest.raises(ScenarioError, match=":2: robot.name: 3 is not a text"):
+        scenario_from_text(text % "3")

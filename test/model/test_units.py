@@ -58,6 +58,12 @@ def test_what_is_no_quantity_says_why(value, dimension, message):
         quantity(value, dimension)
 
 
+def test_times_beyond_64_bits_of_nanoseconds_are_refused():
+    assert nanoseconds("9e9 s") == 9 * 10**18
+    with pytest.raises(ValueError, match="1e300 s is beyond 292 years, the longest time that counts in 64 bits"):
+        nanoseconds("1e300 s")
+
+
 def test_parts_of_a_nanosecond_are_refused():
     with pytest.raises(ValueError, match="0.3 ns is no whole number of nanoseconds"):
         nanoseconds("0.3 ns")

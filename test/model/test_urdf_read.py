@@ -561,3 +561,10 @@ def test_xacro_that_is_not_installed(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(SetupError, match=r"pip install 'rbt_ros\[xacro\]'.* xacro two.urdf.xacro > two.urdf"):
         load_urdf(file)
+
+
+def test_an_encoding_that_does_not_exist_is_refused(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text('<?xml version="1.0" encoding="klingon"?><robot name="arm"/>', encoding="utf-8")
+    with pytest.raises(ModelError, match="arm.urdf: unknown encoding: klingon; save the file as UTF-8"):
+        load_urdf(file)
