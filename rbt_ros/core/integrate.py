@@ -172,15 +172,17 @@ def first_non_finite(model, y):
 def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, ticks):
     """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good.
 
-    For a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7. The loop stands here,
-    not in a kernel of its own: with the dynamics inline, each level of nesting takes 0.8 s to compile.
+    For a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7. The loops stand here,
+    not in kernels of their own: with the dynamics inline, each level of nesting takes 0.8 s to compile.
     """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     A, B, C, count = tableau(method)
-    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    h, good, s = h_ns / 1e9, work.stage[GOOD_ROW], work.stage[STAGE_ROW]
     for tick in range(ticks):
         copy(y, good)
-        fill_stages(model, y, input, t_ns + tick * h_ns, 0.0, h, work, A, C, 0, count)
+        for i in range(count):
+            stage_state(y, h, work, A, i, s)
+            derivative(model, s, input, t_ns + tick * h_ns, C[i] * h, work, work.stage[i])
         if method == SEMI_IMPLICIT:
             kick_and_drift(model, y, work.stage[0], h)
         else:

@@ -7,9 +7,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 import rbt_ros as rbt
 from rbt_ros import topics
@@ -18,7 +19,9 @@ from rbt_ros.ros.convert import fields_of, fill, message_class, shortened, stamp
 from rbt_ros.topics import Quaternion, Report, Vector3
 
 STAMP = 12_345_678_901
-TYPES = (Odometry, TFMessage, JointState, WrenchStamped, DiagnosticArray, Clock, String)
+TYPES = (
+    *(Odometry, TFMessage, JointState, MultiDOFJointState, WrenchStamped, DiagnosticArray, MarkerArray, Clock, String),
+)
 
 
 def stamped(message, sec: int = 12, nanosec: int = 345_678_901, frame: str = "world"):
@@ -56,6 +59,26 @@ def joint_states() -> JointState:
     return message
 
 
+def multi_dof_joint_states() -> MultiDOFJointState:
+    message = stamped(MultiDOFJointState())
+    message.joint_names = ["shoulder"]
+    pose = message_class("geometry_msgs/Transform")()
+    pose.rotation.x, pose.rotation.w, pose.translation.z = 0.6, 0.8, -1e-3
+    twist = message_class("geometry_msgs/Twist")()
+    twist.angular.y, twist.linear.x = 1.0 / 3, -0.0
+    message.transforms, message.twist = [pose], [twist]
+    return message
+
+
+def markers() -> MarkerArray:
+    marker = stamped(Marker(), frame="hub")
+    marker.ns, marker.id, marker.type = "shapes", 3, Marker.CYLINDER
+    marker.pose.orientation.w, marker.pose.position.y = 1.0, 0.1
+    marker.scale.x, marker.color.a = 0.2, 0.5
+    marker.points = [message_class("geometry_msgs/Point")(x=0.1, y=0.2, z=0.3)]
+    return MarkerArray(markers=[marker])
+
+
 def wrench(frame: str = "world") -> WrenchStamped:
     message = stamped(WrenchStamped(), frame=frame)
     f, n = message.wrench.force, message.wrench.torque
@@ -82,7 +105,10 @@ def text() -> String:
     return String(data='<?xml version="1.0"?>\n<robot name="ä"/>')
 
 
-@pytest.mark.parametrize("made", [odometry, tf, joint_states, wrench, diagnostics, clock, text])
+MADE = [odometry, tf, joint_states, multi_dof_joint_states, markers, wrench, diagnostics, clock, text]
+
+
+@pytest.mark.parametrize("made", MADE)
 def test_message_to_fields_to_message_is_exact(made):
     message = made()
     again = fill(type(message)(), fields_of(message))
@@ -90,7 +116,7 @@ def test_message_to_fields_to_message_is_exact(made):
     assert repr(again) == repr(message)  # -0.0 and 0.0 are equal, their texts are not
 
 
-@pytest.mark.parametrize("made", [odometry, tf, joint_states, wrench, diagnostics, clock, text])
+@pytest.mark.parametrize("made", MADE)
 def test_a_message_that_is_used_again_keeps_nothing_of_the_last_time(made):
     message = made()
     used = fill(made(), fields_of(type(message)()))
@@ -122,7 +148,8 @@ def test_a_sample_becomes_the_messages_of_its_numbers(tumbler):
         topic.name: fill(message_class(topic.type)(), topic.fields(sample, STAMP))
         for topic in topics.published(sim.robot, "a/")
     }
-    assert set(made) == {"/clock", "/tf", "/tf_static", "joint_states", "odom", "robot_description"}
+    several = {"multi_dof_joint_states", "markers"}
+    assert set(made) == {"/clock", "/tf", "/tf_static", "joint_states", "odom", "robot_description", *several}
     assert (made["/clock"].clock.sec, made["/clock"].clock.nanosec) == (12, 345_678_901)
     (transform,) = made["/tf"].transforms
     odom = made["odom"]
