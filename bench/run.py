@@ -15,13 +15,33 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import Group, Missing, Row, machine
 
 RESULTS = Path(__file__).with_name("results.json")
-MODULES = ("engine", "loops", "locks", "forward", "solution", "laboratory", "mass", "node_loop", "node_commands")
+MODULES = (
+    "engine",
+    "loops",
+    "locks",
+    "folding",
+    "formulations",
+    "forward",
+    "solution",
+    "laboratory",
+    "mass",
+    "node_loop",
+    "node_commands",
+    "bags",
+    "view",
+    "playback",
+    "node_actions",
+    "node_hil",
+)
 
 
 def main() -> int:
     """Run what ONLY names, or all."""
     groups: list[Group] = [group for name in MODULES for group in importlib.import_module(name).GROUPS]
     known = [key for group in groups for key in group.keys]
+    if sys.argv[1:]:
+        print(f"{__doc__}\nKeys: {', '.join(known)}")
+        return 0 if sys.argv[1] in ("-h", "--help") else 2
     wanted = {key for key in os.environ.get("ONLY", "").split(",") if key} or set(known)
     if unknown := wanted - set(known):
         print(f"bench: no key {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)

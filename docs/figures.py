@@ -1,6 +1,9 @@
 """The pictures of README and docs, made by the package itself: python docs/figures.py (needs matplotlib)."""
 
 import runpy
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +77,33 @@ def demonstrations():
         runpy.run_path(str(example))["main"](HERE / f"{example.stem}.png")
 
 
+def plots():
+    """Those of plot.md, by `rbt plot` itself."""
+    with tempfile.TemporaryDirectory() as made:
+        map_file = Path(made, "l_shape.npz")
+        grid = ["--psi1=-180:180:61", "--psi2=-180:180:61", "--name", "l_shape"]
+        for words in (
+            ["map", "l_shape", *grid, "--out", made],
+            [
+                "plot",
+                "cubesat",
+                "--until",
+                "1",
+                "--what",
+                "polhode,cones,energy",
+                "--width",
+                120,
+                "--name",
+                "plot",
+                "--out",
+                HERE,
+            ],
+            ["plot", map_file, "--width", 120, "--name", "plot", "--out", HERE],
+        ):
+            subprocess.run([sys.executable, "-m", "rbt_ros.cli", *map(str, words)], check=True)
+
+
 if __name__ == "__main__":
     cubesat()
     demonstrations()
+    plots()

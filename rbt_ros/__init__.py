@@ -10,7 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 # modules of the face: rbt.mass.box(...)
-_MODULES = {"mass": "rbt_ros.model.mass"}
+_MODULES = {"mass": "rbt_ros.model.mass", "modular": "rbt_ros.modular"}
 # name -> module: imported when first used, so that `rbt --help` and the command line stay fast
 _FACE = {
     "RobotBuilder": "rbt_ros.model.build",
@@ -26,6 +26,8 @@ _FACE = {
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",
     **dict.fromkeys(("Lock", "Unlock", "Dock", "Undock", "Prescribe", "Release", "ModeChange"), "rbt_ros.model.modes"),
+    "Measured": "rbt_ros.model.measured",
+    "Measurement": "rbt_ros.model.measured",
     "Stabilise": "rbt_ros.model.stabilise",
     "sines": "rbt_ros.model.signals",
     "polynomial": "rbt_ros.model.signals",
@@ -39,8 +41,11 @@ _FACE = {
     "LabResult": "rbt_ros.toolbox.result",
     "LabState": "rbt_ros.toolbox.state",
     "poinsot": "rbt_ros.core.poinsot",
+    "Animation": "rbt_ros.web.animation",
     "Result": "rbt_ros.results",
     "Sample": "rbt_ros.results",
+    "Recorder": "rbt_ros.bags.recorder",
+    "Bag": "rbt_ros.bags.bag",
     "RbtError": "rbt_ros.errors",
     "ModelError": "rbt_ros.errors",
     "ScenarioError": "rbt_ros.errors",

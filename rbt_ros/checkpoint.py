@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
 
-FORMAT = 1
+FORMAT = 2
 
 
 def save_state(sim: Simulation, file: str | Path) -> None:
@@ -22,7 +23,7 @@ def save_state(sim: Simulation, file: str | Path) -> None:
 
 def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> None:
     """Write what `Simulation.memory` gave. The file is whole or not there, whenever this is ended."""
-    path = Path(file).expanduser()
+    path = as_path(file, "checkpoint", ScenarioError)
     text = json.dumps({"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "simulation": memory}, indent=1)
     draft = path.with_name(path.name + f".{os.getpid()}.part")
     try:
@@ -38,7 +39,7 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
 
 def read_state(file: str | Path) -> dict[str, Any]:
     """The content of a checkpoint; ScenarioError where it is none."""
-    path = Path(file).expanduser()
+    path = as_path(file, "checkpoint", ScenarioError)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as err:

@@ -2,18 +2,19 @@
 
 A controller is a callable with two attributes: `joints` (whether it looks at joint_states) and `bodies` (the floating
 bodies whose odom it looks at). It takes an Observation and returns actions. `in_process` makes of it what
-`Simulation.run(controller=...)` takes; `rbt_ros.ros.controller` runs it as a process of its own.
+`Simulation.run(controller=...)` takes; `rbt_ros.ros.controller` runs it as a process of its own. One that
+has `aim(quaternion)` takes attitudes to go to, there by the parameter `target` and the topic `target_pose`.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rbt_ros import topics
-from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque
+from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Command, Wrench, WrenchCommand
 from rbt_ros.model.robot import Robot
-from rbt_ros.results import Sample
-from rbt_ros.sim import Simulation
+from rbt_ros.results import Result, Sample
+from rbt_ros.sim import Simulation, load
 
 CLOCK_START_NS = 1_000_000_000  # the stamp of t = 0, unless a scenario says otherwise
 
@@ -47,7 +48,7 @@ class Observation(NamedTuple):
         return self.t_ns * 1e-9
 
 
-Action = Wrench | HingeCommand | HingeTorque
+Action = Wrench | HingeCommand | HingeTorque | HingeTrajectory
 
 
 class Controller(Protocol):
@@ -71,6 +72,11 @@ def in_process(
             sim.command(as_command(action, hold_ns, wrench_at))
 
     return act
+
+
+def run_in_process(controller: Controller, scenario: str, until: float, every: float = 1e-3) -> Result:
+    """The scenario of that file or name, from its start to `until` [s], the controller called `every` so many [s]."""
+    return load(scenario).simulation().run(until=until, every=every, controller=in_process(controller))
 
 
 def as_command(action: Action, hold_ns: int, wrench_at: str) -> Command:

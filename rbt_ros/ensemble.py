@@ -10,6 +10,7 @@ from threading import Event
 import numpy as np
 
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.checks import natural
 from rbt_ros.sim import Simulation
 
 CHUNK = 256  # ticks after which a thread looks whether it should stop
@@ -62,10 +63,7 @@ def advance_many(
 
 def case_rng(seed: int, case: int) -> np.random.Generator:
     """The random numbers of one case: they depend on the seed and the case's index only, not on how many there are."""
-    for what, value in (("seed", seed), ("case", case)):
-        if not isinstance(value, Integral) or value < 0:
-            raise ScenarioError(f"case_rng: {what} {value!r:.80} must be a whole number, 0 or more.")
-    return np.random.default_rng([int(seed), int(case)])
+    return np.random.default_rng([natural(seed, "case_rng: seed"), natural(case, "case_rng: case")])
 
 
 def _outcome(case: int, sim: Simulation, ticks: int, stop: Event) -> SolveError | None:

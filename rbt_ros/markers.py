@@ -1,6 +1,7 @@
-"""What RViz shows beside the robot: its shapes, spin and angular momentum, what pushes it, where it has been.
+"""What RViz shows beside the robot: its shapes, spin and angular momentum, what pushes it, ropes, where it has been.
 
-Arrows show directions; their length is that of the robot. Spin and momentum of a free top draw its polhode by eye.
+Arrows show directions; their length is that of the robot, labels tell how much. Spin and momentum of a free top draw
+its polhode by eye.
 """
 
 from collections import deque
@@ -15,10 +16,16 @@ from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.shapes import Shape
 from rbt_ros.results import Sample
 
-ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, MESH = 0, 1, 2, 3, 4, 10  # visualization_msgs/Marker
+ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, TEXT, MESH, TRIANGLES = 0, 1, 2, 3, 4, 9, 10, 11  # visualization_msgs/Marker
 ADD, DELETE = 0, 2
 TRAIL = 1000  # points
-THIN, SMALLEST = 0.02, 0.1  # of an arrow's length; [m]
+THIN, SMALLEST = 0.02, 0.1  # of the robot's size; [m]
+ARROW_LENGTH = 1.5  # of the robot's size
+LETTERS = 0.15  # of the robot's size: a capital
+LABELS = {"omega": "omega {:.4g} rad/s", "angular_momentum": "L {:.4g} N m s"} | {
+    "force": "F {:.4g} N",
+    "moment": "M {:.4g} N m",
+}
 
 
 class Color(NamedTuple):
@@ -30,21 +37,25 @@ class Color(NamedTuple):
     a: float = 1.0
 
 
-SPIN, MOMENTUM, FORCE, MOMENT, PATH = (
+SPIN, MOMENTUM, FORCE, MOMENT, PATH, TAUT, SLACK = (
     Color(0.2, 0.8, 0.3),
     Color(0.2, 0.4, 1.0),
     Color(1.0, 0.3, 0.2),
     Color(1.0, 0.7, 0.1),
     Color(0.7, 0.7, 0.7),
+    Color(0.9, 0.5, 0.1),
+    Color(0.5, 0.5, 0.5),
 )
 
 
 class Markers:
     """visualization_msgs/MarkerArray from samples; remembers where floating bodies were."""
 
-    def __init__(self, robot: Robot, prefix: str):
-        self._robot, self._prefix = robot, prefix
-        self._size = max([SMALLEST, *(float(np.linalg.norm(s.at)) + reach(s) for b in robot.bodies for s in b.shapes)])
+    def __init__(self, robot: Robot, prefix: str, local: str = ""):
+        """local: the frame near the craft in which all is told that is not fixed in a body; empty: the world."""
+        self._robot, self._prefix, self._local = robot, prefix, local
+        self._origin = np.zeros(3)  # p of the local frame in the world
+        self._size = size_of(robot)
         self._trails: dict[int, deque] = {i: deque(maxlen=TRAIL) for i in robot.free_bodies}
         self._last_tick = -1
 
@@ -55,14 +66,13 @@ class Markers:
                 trail.clear()
         if sample.tick != self._last_tick:
             for i, trail in self._trails.items():
-                trail.append(dict(zip("xyz", sample.pose[i, 4:].tolist(), strict=True)))
+                trail.append(sample.pose[i, 4:])
         self._last_tick = sample.tick
-        markers = [*self._shapes(), *self._spins(sample), self._momentum(sample), *self._loads(sample)]
-        markers += self._paths()
-        for k, marker in enumerate(markers):
-            marker["id"] = k
-            marker["header"] = header(stamp, self._prefix + marker["header"])
-        return {"markers": markers}
+        if self._local:
+            self._origin = local_origin(self._robot, sample)
+        arrows = [*self._spins(sample), *self._momentum(sample), *self._loads(sample)]
+        markers = [*self._shapes(), *arrows, *self._ropes(sample), *self._paths()]
+        return numbered(markers, self._prefix, stamp)
 
     def _shapes(self) -> list[Fields]:
         """In the frames of their bodies."""
@@ -74,10 +84,10 @@ class Markers:
         for i in self._robot.free_bodies:
             q, p = sample.pose[i, :4], sample.pose[i, 4:]
             com = p + turn_all(q[None, :], np.array([self._robot.bodies[i].com]))[0]
-            found.append(self._arrow("omega", com, sample.twist[i, :3], SPIN))
+            found += self._arrow("omega", com, sample.twist[i, :3], SPIN)
         return found
 
-    def _momentum(self, sample: Sample) -> Fields:
+    def _momentum(self, sample: Sample) -> list[Fields]:
         """L of all about the common centre of mass."""
         return self._arrow("angular_momentum", np.array(sample.com), np.array(sample.angular_momentum_com), MOMENTUM)
 
@@ -94,26 +104,71 @@ class Markers:
                 at, force, moment = p + arm, force_W, moment_W
                 if row[t.LOAD_FRAME] == t.WORLD_AXES:
                     force, moment = vectors[1:]
-            found += [self._arrow("force", at, force, FORCE), self._arrow("moment", at, moment, MOMENT)]
+            found += [*self._arrow("force", at, force, FORCE), *self._arrow("moment", at, moment, MOMENT)]
         return found
+
+    def _ropes(self, sample: Sample) -> list[Fields]:
+        """From end to end; of other colour where they are slack."""
+        found = []
+        for rope in self._robot.ropes:
+            ends = [self._place(sample, *end) for end in ((rope.body_a, rope.at_a), (rope.body_b, rope.at_b))]
+            color = TAUT if sample.ropes[rope.name].tension > 0.0 else SLACK
+            line = {
+                "scale": Vector3(0.5 * THIN * self._size, 0.0, 0.0),
+                "points": points_of(np.array(ends) - self._origin),
+            }
+            found.append(marker("ropes", self._local or WORLD, LINE_STRIP, color) | line)
+        return found
+
+    def _place(self, sample: Sample, body: str, at: Any) -> np.ndarray:
+        """Of a point in the frame of a body, or of the world [m]."""
+        if body == WORLD:
+            return np.array(at, dtype=float)
+        pose = sample.pose[self._robot.body_index(body)]
+        return pose[4:] + turn_all(pose[None, :4], np.array([at], dtype=float))[0]
 
     def _paths(self) -> list[Fields]:
         """Where floating bodies were at the last TRAIL publications."""
         found = []
         for trail in self._trails.values():
-            width = {"scale": Vector3(THIN * self._size, 0.0, 0.0), "points": list(trail)}
-            found.append(marker("path", WORLD, LINE_STRIP, PATH) | width)
+            width = {"scale": Vector3(THIN * self._size, 0.0, 0.0), "points": points_of(np.array(trail) - self._origin)}
+            found.append(marker("path", self._local or WORLD, LINE_STRIP, PATH) | width)
         return found
 
-    def _arrow(self, name: str, start: np.ndarray, along: np.ndarray, color: Color) -> Fields:
-        """From `start`, world axes; deleted where there is no direction."""
-        length = float(np.linalg.norm(along))
+    def _arrow(self, name: str, start: np.ndarray, along: np.ndarray, color: Color) -> list[Fields]:
+        """From `start`, world axes, and a label at its tip; deleted where there is no direction."""
+        length, frame = float(np.linalg.norm(along)), self._local or WORLD
+        arrow, label = marker(name, frame, ARROW, color), marker("labels", frame, TEXT, color)
         if length == 0.0:
-            return marker(name, WORLD, ARROW, color) | {"action": DELETE, "points": []}
-        ends = (start, start + along / length * (1.5 * self._size))
-        points = [dict(zip("xyz", end.tolist(), strict=True)) for end in ends]
+            return [arrow | {"action": DELETE, "points": []}, label | {"action": DELETE}]
+        ends = np.array([start, start + along / length * (ARROW_LENGTH * self._size)]) - self._origin
         scale = Vector3(THIN * self._size, 2 * THIN * self._size, 0.0)  # shaft, head
-        return marker(name, WORLD, ARROW, color) | {"points": points, "scale": scale}
+        label["pose"]["position"] = Vector3(*ends[1].tolist())
+        told = {"text": LABELS[name].format(length), "scale": Vector3(0.0, 0.0, LETTERS * self._size)}
+        return [arrow | {"points": points_of(ends), "scale": scale}, label | told]
+
+
+def size_of(robot: Robot) -> float:
+    """How large what is drawn is [m]."""
+    return max([SMALLEST, *(float(np.linalg.norm(s.at)) + reach(s) for b in robot.bodies for s in b.shapes)])
+
+
+def local_origin(robot: Robot, sample: Sample) -> np.ndarray:
+    """p of the local frame in the world [m]: it goes with the first floating body, and does not turn."""
+    return sample.pose[robot.free_bodies[0], 4:]
+
+
+def points_of(rows: np.ndarray) -> list[Fields]:
+    """geometry_msgs/Point of each row."""
+    return [dict(zip("xyz", row, strict=True)) for row in rows.tolist()]
+
+
+def numbered(markers: list[Fields], prefix: str, stamp: int) -> Fields:
+    """visualization_msgs/MarkerArray of one instant."""
+    for k, each in enumerate(markers):
+        each["id"] = k
+        each["header"] = header(stamp, prefix + each["header"])
+    return {"markers": markers}
 
 
 def marker(name: str, frame: str, kind: int, color: Color) -> Fields:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.errors import ModelError, RbtError, ScenarioError, SetupError
 
 
 def share(*parts: str) -> Path:
@@ -23,6 +23,20 @@ def share(*parts: str) -> Path:
         f"the files of rbt_ros (launch, config, urdf) are not beside {package} nor in <prefix>/share/rbt_ros. "
         "Was the package copied by hand? Install it again: pip install rbt_ros"
     )
+
+
+def looks_like_bag(name: str) -> bool:
+    """Whether a name on the command line is that of a bag, not of a scenario."""
+    path = Path(name).expanduser()
+    return path.suffix in (".mcap", ".db3", ".bag") or path.is_dir()
+
+
+def as_path(file: Any, what: str, error: type[RbtError] = ModelError) -> Path:
+    """`file` as a path, ~ expanded; an `error` where it is none."""
+    try:
+        return Path(file).expanduser()
+    except (TypeError, RuntimeError) as err:  # RuntimeError: ~ of nobody
+        raise error(f"{what}: {file!r:.80} is no path of a file.") from err
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Sample: everything there is to know at one instant. Result: samples in a row, as arrays with names and units."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -8,17 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core.poinsot import Poinsot, poinsot
-from rbt_ros.core.types import KIND, NQ, NV, Q, V
-from rbt_ros.errors import ModelError, SetupError
+from rbt_ros.core.types import KIND, NQ, NV, JointKind, Q, V
+from rbt_ros.errors import ModelError, ScenarioError, SetupError
 from rbt_ros.model.attitude import turn_all
 from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
+from rbt_ros.model.reactions import HingeForce, Reactions
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
-from rbt_ros.paths import writing
+from rbt_ros.paths import as_path, writing
 
 WRENCH = (("moment", "N m"), ("force", "N"))
+INERTIA = ".inertia [kg m2]"  # behind a body's name, in files of arrays
 
 
 class Energy(NamedTuple):
@@ -78,11 +81,28 @@ class Sample(NamedTuple):
     ropes: Mapping[str, RopeForce] = MappingProxyType({})  # what each rope does, by name
     stops: Mapping[str, StopForce] = MappingProxyType({})  # what the stops of each joint do, by name of the joint
     impact_loss: float = 0.0  # energy lost in impacts of ropes and stops since t = 0 [J]
+    reactions: Mapping[str, HingeForce] = MappingProxyType({})  # what each hinge transmits; computed when it is read
 
     @property
     def t(self) -> float:
         """Scenario time [s]."""
         return self.t_ns * 1e-9
+
+    @property
+    def accelerations(self) -> np.ndarray:
+        """(n, 6) [ẇ_WB, a_WB] of the bodies' frames, world axes, under what acts; computed when it is read."""
+        if not isinstance(self.reactions, Reactions):
+            raise ScenarioError("accelerations: this sample was not taken of a simulation, which knows what acts.")
+        return self.reactions.accelerations
+
+    def digest(self) -> str:
+        """16 hex digits of time and state: equal if and only if every bit is."""
+        return state_digest(self.t_ns, self.q.tobytes() + self.v.tobytes())
+
+
+def state_digest(t_ns: int, motion: bytes) -> str:
+    """16 hex digits of a time and the bytes of [q, v]."""
+    return hashlib.sha256(t_ns.to_bytes(8, "little") + motion).hexdigest()[:16]
 
 
 class BodyResult(NamedTuple):
@@ -195,8 +215,20 @@ class Result:
             )
         return StopForce(*(np.array(column) for column in zip(*(s.stops[joint] for s in self.samples), strict=True)))
 
-    def columns(self) -> dict[str, np.ndarray]:
-        """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`."""
+    def reaction(self, name: str) -> HingeForce:
+        """What one hinge transmits over time: moment (N, 3), force (N, 3). Computed here and now."""
+        known = dict.fromkeys(known for s in self.samples for known in s.reactions)
+        if not isinstance(name, str) or name not in known:
+            raise ModelError(f"robot '{self.robot.name}' has no hinge {name!r:.80}; it has {', '.join(known)}.")
+        none = HingeForce(np.full(3, np.nan), np.full(3, np.nan))  # a dock, while it does not hold
+        rows = [s.reactions.get(name, none) for s in self.samples]
+        return HingeForce(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    def columns(self, reactions: bool = False) -> dict[str, np.ndarray]:
+        """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`.
+
+        reactions: what the hinges transmit too, which takes some time to compute.
+        """
         table = {"t [s]": self.t}
         for body in self.robot.bodies:
             motion = self.body(body.name)
@@ -225,6 +257,11 @@ class Result:
             table[f"{stop.joint}.stop_effort [N m or N]"], table[f"{stop.joint}.at_stop"] = push
         if self.robot.ropes or self.robot.stops:
             table["impact_loss [J]"] = np.array([s.impact_loss for s in self.samples])
+        for hinge in self.robot.hinges if reactions else ():
+            if hinge.kind != JointKind.FREE:
+                passed = np.hstack(self.reaction(hinge.name))
+                for k, key in enumerate(f"{what}_{axis} [{unit}]" for what, unit in WRENCH for axis in "xyz"):
+                    table[f"{hinge.name}.reaction_{key}"] = passed[:, k]
         table["energy.kinetic [J]"] = self.energy.kinetic
         table["energy.potential [J]"] = self.energy.potential
         if self.work is not None:
@@ -234,9 +271,15 @@ class Result:
             table[f"angular_momentum_com_{axis} [N m s]"] = h
         return table
 
-    def to_csv(self, path: str | Path) -> None:
+    def to_csv(self, path: str | Path, reactions: bool = False) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
-        write_columns(self.columns(), path)
+        write_columns(self.columns(reactions), path)
+
+    def to_npz(self, path: str | Path, reactions: bool = False) -> None:
+        """Write `columns()` as arrays of these names, for `numpy.load` and `rbt plot`; and each body's inertia."""
+        inertias = {body.name + INERTIA: body.inertia for body in self.robot.bodies}
+        with writing(path), open(as_path(path, "arrays"), "wb") as file:
+            np.savez_compressed(file, **self.columns(reactions), **inertias)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of rates, attitude, energy and momentum errors of every free body; saved when `path` is given."""
@@ -262,7 +305,7 @@ class Result:
         figure.suptitle(self.robot.name)
         if path is not None:
             with writing(path):
-                figure.savefig(path, dpi=150)
+                figure.savefig(as_path(path, "figure"), dpi=150)
         return figure
 
 

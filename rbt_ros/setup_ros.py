@@ -1,5 +1,8 @@
 """Interface packages that a ROS 2 from pip wheels lacks, generated in place: `rbt setup-ros` makes tf2_msgs.
 
+`--with simulation_interfaces` makes that package too, in the shape of Jazzy and Kilted; `simulation_interfaces@2` in
+that of Lyrical and Rolling.
+
 The wheels bring rclpy, the common messages and the rosidl generators, but not tf2_msgs. Its definition is taken from
 rosbags at run time, built with the system's compiler, and installed into this Python's own environment, so that nothing
 needs to be sourced. What is built is checked by its type hash (REP 2016), which rosbags computes on its own.
@@ -21,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from rbt_ros import interface_definitions as given
 from rbt_ros.errors import SetupError
 
 COMPILER_HINT = "apt install build-essential python3-dev python3-venv"
@@ -55,7 +59,32 @@ def tf2_msgs() -> Interface:
     )
 
 
-INTERFACES: Mapping[str, Callable[[], Interface]] = {"tf2_msgs": tf2_msgs}
+def simulation_interfaces() -> Interface:
+    """The standard services of ROS simulators, as Jazzy and Kilted have them."""
+    return _simulation_interfaces(given.VERSION_1, given.DEFINITIONS, given.HASHES)
+
+
+def simulation_interfaces_2() -> Interface:
+    """The same, as Lyrical and Rolling have them."""
+    definitions = {**given.DEFINITIONS, **given.CHANGED_IN_2}
+    return _simulation_interfaces(given.VERSION_2, definitions, {**given.HASHES, **given.HASHES_CHANGED_IN_2})
+
+
+def _simulation_interfaces(version: str, definitions: Mapping[str, str], hashes: Mapping[str, str]) -> Interface:
+    return Interface(
+        name="simulation_interfaces",
+        version=version,
+        depends=("builtin_interfaces", "std_msgs", "geometry_msgs", "action_msgs"),
+        definitions={file: text.replace("; ", "\n") + "\n" for file, text in definitions.items()},
+        hashes={name: f"RIHS01_{digest}" for name, digest in hashes.items()},
+    )
+
+
+INTERFACES: Mapping[str, Callable[[], Interface]] = {
+    "tf2_msgs": tf2_msgs,
+    "simulation_interfaces": simulation_interfaces,
+    "simulation_interfaces@2": simulation_interfaces_2,
+}
 
 
 def setup_ros(names: Iterable[str] = ("tf2_msgs",), force: bool = False) -> dict[str, str]:
@@ -68,14 +97,15 @@ def _setup_one(name: str, force: bool) -> str:
         raise SetupError(f"interface package '{name}' is not known here: choose from {', '.join(INTERFACES)}")
     if find_spec("rclpy") is None:
         raise SetupError(f"rclpy cannot be imported by {sys.executable}: {WHEELS_HINT}")
-    stamp = Path(sys.prefix, "share", name, STAMP)
-    if not stamp.exists() and find_spec(name) is not None:
-        return f"comes with this ROS ({_origin(name)}), nothing to do"
+    package = name.partition("@")[0]
+    stamp = Path(sys.prefix, "share", package, STAMP)
+    if not stamp.exists() and find_spec(package) is not None:
+        return f"comes with this ROS ({_origin(package)}), nothing to do"
     interface = INTERFACES[name]()
     wanted = fingerprint(interface)
     if not force and read_stamp(stamp) == wanted:
         return "up to date"
-    _require_wheels(name)
+    _require_wheels(package)
     _require_compiler()
     _write_stamp(stamp, BUILDING)
     patch_cmake_files(Path(sys.prefix, "share"))
@@ -84,7 +114,7 @@ def _setup_one(name: str, force: bool) -> str:
         _build(interface, Path(folder))
     _check_hashes(interface)
     _write_stamp(stamp, wanted)
-    return "generated, type hash as rosbags computes it"
+    return f"generated, {len(interface.hashes)} type hash{'es' * (len(interface.hashes) > 1)} as other nodes have them"
 
 
 # ------------------------------------------------------------------------------------------- what is built, and when
@@ -283,37 +313,43 @@ def _run(command: list, name: str) -> None:
 
 # ------------------------------------------------------------------------------------------------------- the check
 
-READ_HASH = """
+READ_HASHES = """
 import ctypes, importlib, sys
-package, kind, name = sys.argv[1:]
-cls = getattr(importlib.import_module(f"{package}.{kind}"), name)
-cls.__class__.__import_type_support__()
+package, *names = sys.argv[1:]
 class TypeHash(ctypes.Structure):
     _fields_ = [("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32)]
-function = getattr(ctypes.CDLL(f"lib{package}__rosidl_generator_c.so"), f"{package}__{kind}__{name}__get_type_hash")
-function.argtypes, function.restype = [ctypes.c_void_p], ctypes.POINTER(TypeHash)
-found = function(None).contents
-print(f"RIHS{found.version:02d}_{bytes(found.value).hex()}")
+for each in names:
+    kind, name = each.split("/")
+    cls = getattr(importlib.import_module(f"{package}.{kind}"), name)
+    cls.__class__.__import_type_support__()
+    library = ctypes.CDLL(f"lib{package}__rosidl_generator_c.so")
+    function = getattr(library, f"{package}__{kind}__{name}__get_type_hash")
+    function.argtypes, function.restype = [ctypes.c_void_p], ctypes.POINTER(TypeHash)
+    found = function(None).contents
+    print(f"RIHS{found.version:02d}_{bytes(found.value).hex()}")
 """
 
 
-def installed_hash(package: str, type_name: str) -> str:
-    """The type hash RIHS01_... that this environment's `package` advertises for "msg/Name".
+def installed_hashes(package: str, type_names: Iterable[str]) -> dict[str, str]:
+    """The type hashes RIHS01_... that this environment's `package` advertises for "msg/Name", "srv/Name" and so on.
 
-    Read in a fresh interpreter; it is the constant that rcl sends to other nodes, taken from the generated C library.
+    Read in a fresh interpreter; they are the constants that rcl sends to other nodes, taken from the generated C
+    library.
     """
-    command = [sys.executable, "-c", READ_HASH, package, *type_name.split("/")]
+    names = list(type_names)
+    command = [sys.executable, "-c", READ_HASHES, package, *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = done.stdout.split()
     if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SetupError(f"{package}/{type_name} was built but cannot be used ({reason}): run `rbt setup-ros --force`")
-    return done.stdout.strip()
+        reason, failed = (done.stderr.strip().splitlines() or ["no message"])[-1], names[len(found)]
+        raise SetupError(f"{package}/{failed} was built but cannot be used ({reason}): run `rbt setup-ros --force`")
+    return dict(zip(names, found, strict=True))
 
 
 def _check_hashes(interface: Interface) -> None:
+    installed = installed_hashes(interface.name, interface.hashes)
     for type_name, wanted in interface.hashes.items():
-        found = installed_hash(interface.name, type_name)
-        if found != wanted:
+        if (found := installed[type_name]) != wanted:
             raise SetupError(
                 f"{interface.name}/{type_name} was built with type hash {found}, but its definition has {wanted}: "
                 "other nodes would refuse it. Do the versions in constraints.txt still belong together?"
@@ -328,10 +364,11 @@ def main(argv: list[str] | None = None) -> int:
         "environment. Does nothing where they exist already.",
     )
     parser.add_argument("packages", nargs="*", help=f"which (default: tf2_msgs); known: {', '.join(INTERFACES)}")
+    parser.add_argument("--with", dest="also", action="append", default=[], metavar="PACKAGE", help="one more package")
     parser.add_argument("--force", action="store_true", help="generate again even if nothing has changed")
     options = parser.parse_args(argv)
     try:
-        done = setup_ros(options.packages or ("tf2_msgs",), options.force)
+        done = setup_ros((*(options.packages or ("tf2_msgs",)), *options.also), options.force)
     except SetupError as err:
         print(f"rbt setup-ros: {err}", file=sys.stderr)
         return 1

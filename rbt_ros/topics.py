@@ -13,17 +13,21 @@ import numpy as np
 from rbt_ros.core.relative import relative_poses
 from rbt_ros.core.types import JointKind, Q, V
 from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
+from rbt_ros.errors import ScenarioError
 from rbt_ros.fields import Fields as Fields
 from rbt_ros.fields import Quaternion as Quaternion
 from rbt_ros.fields import Time as Time
 from rbt_ros.fields import Vector3 as Vector3
 from rbt_ros.fields import header, time_of
-from rbt_ros.markers import Markers
+from rbt_ros.markers import Markers, local_origin
 from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
 from rbt_ros.model.unilateral import Rope
 from rbt_ros.model.urdf import urdf_text
+from rbt_ros.poinsot_markers import PoinsotMarkers, lone_bodies
 from rbt_ros.results import Sample
+
+MARKERS = "visualization_msgs/msg/MarkerArray"
 
 
 class Topic(NamedTuple):
@@ -36,8 +40,9 @@ class Topic(NamedTuple):
     fields: Callable[[Sample, int], Fields]  # (sample, stamp [ns]) -> message fields
 
 
-def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
-    """All topics of `robot`; `prefix` stands before every frame name."""
+def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, ...]:
+    """All topics of `robot`; `prefix` stands before every frame name. local: a frame near the craft, see `Frames`."""
+    check_local(robot, local)
     floating = robot.free_bodies
     odometry = [
         Topic(
@@ -59,6 +64,17 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
         )
         for rope in robot.ropes
     ]
+    hinges = [
+        Topic(
+            "hinge_wrenches",
+            f"hinges/{hinge.name}/wrench",
+            "geometry_msgs/msg/WrenchStamped",
+            "lazy",
+            lambda sample, stamp, hinge=hinge: reaction_fields(robot, prefix, hinge, sample, stamp),  # type: ignore[misc]
+        )
+        for hinge in robot.hinges
+        if hinge.kind != JointKind.FREE
+    ]
     return (
         Topic("", "/clock", "rosgraph_msgs/msg/Clock", "clock", lambda _, stamp: {"clock": time_of(stamp)}),
         Topic(
@@ -66,7 +82,7 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
             "/tf",
             "tf2_msgs/msg/TFMessage",
             "stream",
-            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=False),
+            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=False, local=local),
         ),
         Topic(
             "",
@@ -84,13 +100,29 @@ def published(robot: Robot, prefix: str = "") -> tuple[Topic, ...]:
         ),
         *odometry,
         *several_freedoms(robot, prefix),
-        Topic("markers", "markers", "visualization_msgs/msg/MarkerArray", "lazy", Markers(robot, prefix)),
+        Topic("markers", "markers", MARKERS, "lazy", Markers(robot, prefix, local)),
+        *(
+            [Topic("poinsot", "poinsot", MARKERS, "lazy", PoinsotMarkers(robot, prefix, local))]
+            if lone_bodies(robot)
+            else []
+        ),
         *ropes,
+        *hinges,
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
     )
 
 
-def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool) -> Fields:
+def check_local(robot: Robot, local: str) -> None:
+    """ScenarioError where the local frame has nothing to go with, or the name of another frame."""
+    if local and not robot.free_bodies:
+        raise ScenarioError(f"local_frame '{local}': robot '{robot.name}' has no floating body with which it could go.")
+    frames = {WORLD, *(body.name for body in robot.bodies)}
+    frames |= {single.frame for hinge in robot.hinges for single in hinge.single_axes}
+    if local in frames:
+        raise ScenarioError(f"local_frame '{local}' is a frame of robot '{robot.name}' already; choose another name.")
+
+
+def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool, local: str = "") -> Fields:
     """tf2_msgs/TFMessage: every link of robot_description in its parent; those on fixed hinges or all others."""
     transforms = [
         {
@@ -98,15 +130,20 @@ def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, f
             "child_frame_id": prefix + child,
             "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
         }
-        for parent, child, q, p in Frames(robot, fixed).transforms(sample)
+        for parent, child, q, p in Frames(robot, fixed, local).transforms(sample)
     ]
     return {"transforms": transforms}
 
 
 class Frames:
-    """The frames that fixed hinges, or all others, move: bodies, and massless ones between the axes of a hinge."""
+    """The frames that fixed hinges, or all others, move: bodies, and massless ones between the axes of a hinge.
 
-    def __init__(self, robot: Robot, fixed: bool):
+    local: the name of one more that goes with the first floating body and does not turn. Seen from it, what is near the
+    craft has small coordinates wherever the craft is: viewers compute in single precision.
+    """
+
+    def __init__(self, robot: Robot, fixed: bool, local: str = ""):
+        self._robot, self._local = robot, local
         self._tree = robot.model.tree
         self._hinges = [
             (i, hinge, hinge.single_axes)
@@ -124,6 +161,8 @@ class Frames:
                 found.append((hinge.parent, hinge.child, rows[i][:4], rows[i][4:]))
             else:
                 found += self._chain(hinge, axes, sample.q[self._tree[i, Q] :].tolist())
+        if self._local:
+            found.append((WORLD, self._local, IDENTITY, local_origin(self._robot, sample).tolist()))
         return found
 
     def _chain(self, hinge: Hinge, axes: tuple[SingleAxis, ...], q_hinge: list[float]) -> list:
@@ -199,9 +238,20 @@ def rope_fields(robot: Robot, prefix: str, rope: Rope, sample: Sample, stamp: in
     """geometry_msgs/WrenchStamped: what a rope does to its body b, about the origin and in the axes of b's frame."""
     force = sample.ropes[rope.name].wrench[3:]
     if rope.body_b != WORLD:
-        q = sample.pose[robot.body_index(rope.body_b), :4]
-        force = turn_all((q * [1, -1, -1, -1])[None, :], force[None, :])[0]
+        force = in_body_axes(robot, rope.body_b, sample, force[None, :])[0]
     return wrench_fields(stamp, prefix + rope.body_b, force.tolist(), np.cross(rope.at_b, force).tolist())
+
+
+def reaction_fields(robot: Robot, prefix: str, hinge: Hinge, sample: Sample, stamp: int) -> Fields:
+    """geometry_msgs/WrenchStamped: what a hinge transmits to its child, about the origin of its frame, in its axes."""
+    force, moment = in_body_axes(robot, hinge.child, sample, np.array(sample.reactions[hinge.name][::-1])).tolist()
+    return wrench_fields(stamp, prefix + hinge.child, force, moment)
+
+
+def in_body_axes(robot: Robot, body: str, sample: Sample, vectors: np.ndarray) -> np.ndarray:
+    """Vectors (k, 3) of the world's axes in those of a body."""
+    q = sample.pose[robot.body_index(body), :4]
+    return turn_all((q * [1, -1, -1, -1])[None, :], vectors)
 
 
 def wrench_fields(stamp: int, frame: str, force, moment) -> Fields:

@@ -1,5 +1,6 @@
 """What every test that starts processes shares: a marked environment, warm kernels, and nothing left behind."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,6 +10,19 @@ from pathlib import Path
 import pytest
 
 MARK = "RBT_ROS_TEST_RUN"  # in the environment of all our child processes
+WARM_UP = """
+import rbt_ros as rbt
+top = rbt.load("cubesat").simulation()
+for how in ("none", "gradient", "projection"):
+    top.set_stabilise(how)
+    top.warm_up()
+chain = rbt.load("five_body").simulation()
+chain.warm_up(changes=True)
+chain.prescribe("wrist", rbt.Measured())
+chain.advance()
+chain.sample().reactions["wrist"]
+chain.sample().accelerations
+"""
 
 
 class Watch:
@@ -49,13 +63,15 @@ class Watch:
                 self.files |= {name, f"{name}_el", f"sem.{name}_mutex"}
 
     def remaining_files(self) -> set[str]:
-        """Our files that still exist: those noted, and those that bear our name."""
+        """Our files that still exist: those noted, and those that bear our name while nobody uses them."""
         now = {path.name for path in self.shm.glob("*")}
-        return now & self.files | {name for name in now - self._before if "rbt" in name}
+        named = {name for name in now - self._before if "rbt" in name}
+        found = now & self.files | (named and named - _mapped_by_any())
+        return {name for name in found if (self.shm / name).exists()}  # not removed meanwhile by who used it
 
     def remove_files(self) -> None:
         """Tidy up after a process that was killed: Fast DDS removes its files only when it ends by itself."""
-        used = set().union(*(_mapped(folder) for folder in Path("/proc").glob("[0-9]*")))
+        used = _mapped_by_any()
         for name in self.remaining_files():
             if name.removesuffix("_el").removeprefix("sem.").removesuffix("_mutex") not in used:
                 (self.shm / name).unlink(missing_ok=True)
@@ -67,7 +83,13 @@ def _mapped(process: Path) -> set[str]:
         lines = (process / "maps").read_text().splitlines()
     except OSError:  # it has ended, or is not ours to look into
         return set()
-    return {line.rpartition("/dev/shm/")[2].partition(" ")[0] for line in lines if " /dev/shm/" in line}
+    paths = (line.rpartition("/dev/shm/")[2].partition(" ")[0] for line in lines if " /dev/shm/" in line)
+    return {path.partition("/")[0] for path in paths}  # of a file in a folder there: the folder
+
+
+def _mapped_by_any() -> set[str]:
+    """The names in /dev/shm that any process maps, ours or not."""
+    return set().union(*(_mapped(folder) for folder in Path("/proc").glob("[0-9]*")))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -88,9 +110,12 @@ def kernel_cache(watch):
     from rbt_ros.core import jit
 
     base = jit._cache_bases()[0]
-    code = "import rbt_ros; rbt_ros.load('cubesat').simulation().warm_up()"
     root = str(Path(jit.__file__).resolve().parents[2])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     environ = {**os.environ, "NUMBA_CACHE_DIR": str(base), "PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", code], env=environ, check=True, timeout=300)
+    folder = base / "rbt_ros"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "warm_up.lock").open("w") as lock:  # test runs beside this one find them compiled
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([sys.executable, "-c", WARM_UP], env=environ, check=True, timeout=300)
     return base

@@ -98,3 +98,27 @@ class Fuzz:
             point.time_from_start.sec, point.time_from_start.nanosec = divmod(t, 10**9)
             message.points.append(point)
         return message
+
+
+def refused(robot) -> list[tuple[type, str, object]]:
+    """(type, topic, message) of what every node must refuse whole, on every input of `robot`."""
+    nan = float("nan")
+    stray = WrenchStamped()
+    stray.header.frame_id = "map"
+    found: list[tuple[type, str, object]] = []
+    for body in robot.bodies:
+        broken = WrenchStamped()
+        broken.wrench.force.y = nan
+        found += [(WrenchStamped, f"wrench/{body.name}", message) for message in (stray, broken)]
+    if robot.joint_names:
+        first = robot.joint_names[0]
+        points = [JointTrajectoryPoint(positions=[0.0]), JointTrajectoryPoint(positions=[1.0])]  # at one time
+        found += [
+            (JointState, "hinge_commands", JointState(name=["nobody"], effort=[1.0])),
+            (JointState, "hinge_commands", JointState(name=[first], effort=[nan])),
+            (JointState, "hinge_commands", JointState(name=[first], effort=[1.0, 2.0])),
+            (JointTrajectory, "hinge_trajectory", JointTrajectory(joint_names=[first], points=points)),
+        ]
+        for what in ("position", "velocity", "effort"):
+            found.append((Float64MultiArray, f"hinge_{what}_commands", Float64MultiArray(data=[1.0] * 1000)))
+    return found

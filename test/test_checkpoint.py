@@ -91,9 +91,12 @@ def test_work_of_inputs_is_in_the_checkpoint(tmp_path):
     ("edit", "words"),
     [
         (lambda text: "{", "is no checkpoint: "),
-        (lambda text: "[]", "is no checkpoint of format 1"),
+        (lambda text: "[]", "is no checkpoint of format 2"),
         (lambda text: text.replace('"tick": 5', '"tock": 5'), "is damaged: KeyError: 'tick'"),
-        (lambda text: text.replace('"planned": 0', '"planned": 2'), "was made with 2 planned inputs"),
+        (
+            lambda text: text.replace('"planned": []', '"planned": [[0, 1, 0], [2, 3, 2]]'),
+            "was made with 2 planned inputs",
+        ),
         (lambda text: text.replace('"scenario": "', '"scenario": "0'), "is of another scenario"),
     ],
 )
@@ -116,5 +119,103 @@ def test_numbers_keep_all_digits(tmp_path):
     sim.advance(7)
     save_state(sim, tmp_path / "x.json")
     told = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
-    assert told["simulation"]["y"] == [*sim.state.q.tolist(), *sim.state.v.tolist()]
+    assert told["simulation"]["mechanism"]["y"] == [*sim.state.q.tolist(), *sim.state.v.tolist()]
     assert not list(tmp_path.glob("*.part"))
+
+
+def two_arms():
+    """Two floating arms with a universal hinge each, ropes between them, stops that bounce."""
+    rng, b = np.random.default_rng(3), rbt.RobotBuilder("arms")
+    for arm in "ab":
+        for i in range(3):
+            b.body(f"{arm}{i}", mass=1 + i, inertia=(0.2, 0.25, 0.3), com=rng.uniform(-0.2, 0.2, 3))
+        ends = dict(at=(0.4, 0.1, 0), axis=(0, 0, 1), axis2=(1, 0, 0))
+        b.hinge(f"{arm}_wrist", "universal", parent=f"{arm}0", child=f"{arm}1", **ends)
+        limits = dict(limits=(-0.5, 0.5), stop_restitution=0.6)
+        b.hinge(f"{arm}_elbow", "revolute", parent=f"{arm}1", child=f"{arm}2", stiffness=1.0, **ends, **limits)
+    b.rope("line", "a2", "b2", at_a=(0.1, 0, 0), length=1.5, restitution=0.3)
+    b.rope("dead", "a0", "b0", length=1.4, impact="stop")
+    sim = rbt.Simulation(b.build(), integrator="dop853", step=5e-3, work_of_inputs=True)
+    sim.set_body("b0", position=(0.6, 0.3, 0.2), velocity=(1.5, -0.4, 0.2), omega_body=(0.3, 0.5, -0.9))
+    sim.set_hinge("a_elbow", 0.1, rate=3.0)
+    sim.set_hinge("b_wrist", (0.1, -0.2), rate=(1.0, 2.0))
+    return sim
+
+
+def locked(sim):
+    sim.lock("a_wrist", "b_elbow")
+
+
+def docked(sim):
+    """A weld that turns a tree round, a ball that closes a loop, and one undone again."""
+    sim.dock("a1", "b2", name="weld")
+    sim.dock("a2", "b0", "point", name="loop")
+    sim.dock("a0", "world", name="base")
+    sim.advance(3)
+    sim.undock("base")
+
+
+def hinged(sim):
+    sim.dock("a2", "b1", "revolute", axis=(1, 0, 0), name="pin")
+    sim.advance(7)
+    sim.lock("b_wrist")  # the pin is at zero again where it has turned to by now
+
+
+def driven(sim):
+    at = float(sim.state.q[sim.robot.joint_place("a_elbow")[1]])
+    sim.prescribe("a_elbow", rbt.sines([(-0.05, 6.0, 0.0)], offset=at))
+    sim.prescribe("b_wrist_1", rbt.Measured(delay=0.03, timeout=0.08, on_loss="zero"))
+    sim.command(rbt.Measurement(("b_wrist_1",), (0.3,), (0.5,)))
+    sim.advance(2)
+    sim.command(rbt.Measurement(("b_wrist_1",), (0.32,), age_ns=3_000_000))
+
+
+@pytest.mark.parametrize("change", [lambda sim: None, locked, docked, hinged, driven])
+@pytest.mark.parametrize("before", [0, 160])
+def test_modes_ropes_and_stops_go_on_bit_by_bit(tmp_path, change, before):
+    """Saved among impacts, locks, docks, drives and measurements, and the start too: state, events, changes, books."""
+    sims = [two_arms() for _ in range(2)]
+    first = sims[0]
+    first.advance(before)
+    change(first)
+    first.advance(9)
+    save_state(first, tmp_path / "x.json")
+    load_state(sims[1], tmp_path / "x.json")
+    for sim in sims:
+        sim.sample()
+        sim.advance(25)
+        if sim.locked:
+            sim.unlock(sim.locked[0])
+        sim.advance(25)
+    assert sims[0].digest() == sims[1].digest()
+    a, b = (sim.sample() for sim in sims)
+    assert (a.energy, a.work, a.impact_loss, a.locked, a.docked) == (
+        b.energy,
+        b.work,
+        b.impact_loss,
+        b.locked,
+        b.docked,
+    )
+    assert sims[0].events == sims[1].events and sims[0].changes == sims[1].changes
+    assert bool(sims[0].events) or before == 0
+    for sim in sims:
+        sim.reset()
+        sim.advance(20)
+    assert sims[0].digest() == sims[1].digest() and sims[0].changes == sims[1].changes
+
+
+def test_a_checkpoint_ends_the_modes_of_who_loads_it(tmp_path):
+    """Locked and docked otherwise, it becomes what was saved; a file of other ropes is refused."""
+    saved, other = two_arms(), two_arms()
+    saved.advance(10)
+    save_state(saved, tmp_path / "x.json")
+    docked(other)
+    load_state(other, tmp_path / "x.json")
+    assert other.docked == () and other.digest() == saved.digest()
+    b = rbt.RobotBuilder("arms").body("a", mass=1.0, inertia=(1, 1, 1)).body("b", mass=1.0, inertia=(1, 1, 1))
+    b.rope("line", "a", "b", length=1.5)
+    sim = rbt.Simulation(b.build())
+    save_state(sim, tmp_path / "y.json")
+    b.rope("more", "a", "b", length=1.5)
+    with pytest.raises(rbt.ScenarioError, match="is of another scenario"):
+        load_state(rbt.Simulation(b.build()), tmp_path / "y.json")

@@ -11,7 +11,7 @@ import pytest
 def rbt(*arguments, cwd=None):
     """`rbt ...` in its own process."""
     command = [sys.executable, "-m", "rbt_ros.cli", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=170, check=False)
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("node", "--help"), ("info", "--help")])
@@ -76,7 +76,11 @@ def test_convert_to_urdf_and_again(tmp_path):
         (("study",), 2, "required: NAME"),
         (("study", "flight"), 2, "invalid choice: 'flight'"),
         (("info", "cubesat", "--fast"), 2, "unrecognized arguments: --fast"),
-        (("convert", "cubesat", "a.sdf"), 1, "rbt: 'a.sdf' does not end in .urdf, the one format that is written."),
+        (
+            ("convert", "cubesat", "a.sdf"),
+            1,
+            "and 'a.sdf' does not end in .urdf, the one format in which robots are written.",
+        ),
         (("convert", "cubesat", "no/a.urdf"), 1, "rbt: no/a.urdf cannot be written"),
         (("convert", "none.urdf", "a.urdf"), 1, "rbt: there is no file none.urdf"),
         (("fly",), 2, "invalid choice: 'fly'"),
@@ -86,3 +90,11 @@ def test_convert_to_urdf_and_again(tmp_path):
 def test_errors_are_one_sentence(arguments, status, message, tmp_path):
     done = rbt(*arguments, cwd=tmp_path)
     assert done.returncode == status and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_run_tells_what_hinges_transmit_when_asked(tmp_path):
+    done = rbt("run", "five_body", "--until", "0.01", "--reactions", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "five_body_reactions.png").stat().st_size > 10_000
+    head = (tmp_path / "out" / "five_body.csv").read_text().splitlines()[0].split(",")
+    assert "shoulder.reaction_force_z [N]" in head and "wrist.reaction_moment_x [N m]" in head

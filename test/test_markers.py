@@ -114,3 +114,32 @@ def test_multi_dof_joint_states_of_a_floating_body_are_its_odometry():
         {"translation": odom["pose"]["pose"]["position"], "rotation": odom["pose"]["pose"]["orientation"]}
     ]
     assert fields["twist"] == [odom["twist"]["twist"]]
+
+
+def test_labels_tell_how_much_at_the_tips_of_arrows_and_go_with_them():
+    sim = brick()
+    sim.command(rbt.WrenchCommand(rbt.Wrench("hub", (0.0, 3.0, 4.0), frame="world", at="com"), 1_000_000))
+    markers = Markers(sim.robot, "")
+    acting = markers(sim.sample(), 0)
+    texts = {label["text"]: label["pose"]["position"] for label in named(acting, "labels") if label["action"] == ADD}
+    L = np.linalg.norm([0.1, 0.4, 0.75])  # I ω
+    assert list(texts) == ["omega 0.3742 rad/s", f"L {L:.4g} N m s", "F 5 N"]
+    assert texts["F 5 N"] == pytest.approx(ends(named(acting, "force")[0])[1], abs=1e-14)
+    sim.advance(1)
+    ended = markers(sim.sample(), 0)
+    assert [label["action"] for label in named(ended, "labels")] == [ADD, ADD, DELETE, DELETE]
+
+
+def test_ropes_go_from_end_to_end_and_show_whether_they_are_slack():
+    b = rbt.RobotBuilder("swing").body("seat", mass=1.0, inertia=(1, 1, 1))
+    b.rope("line", "world", "seat", at_a=(0, 0, 1), at_b=(0, 0.1, 0), length=2.0)
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81))
+    sim.set_body("seat", position=(0, 0, -0.5))
+    colors = []
+    for z in (-0.5, -1.0):  # hanging loose, hanging
+        sim.set_body("seat", position=(0.0, -0.1, z))
+        (rope,) = named(Markers(sim.robot, "a/")(sim.sample(), 0), "ropes")
+        assert ends(rope) == pytest.approx(np.array([[0, 0, 1], [0, 0, z]]), abs=1e-14)
+        assert rope["header"]["frame_id"] == "a/world"
+        colors.append(rope["color"])
+    assert colors[0] != colors[1]

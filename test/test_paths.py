@@ -41,6 +41,7 @@ def test_results_that_cannot_be_written_say_where(tmp_path):
         (lab.plot, gone / "a.png", "No such file or directory"),
         (lab.plot, tmp_path / "a.foo", "Format 'foo' is not supported"),
         (tree.to_csv, gone / "a.csv", "No such file or directory"),
+        (tree.to_npz, gone / "a.npz", "No such file or directory"),
         (tree.plot, gone / "a.png", "No such file or directory"),
     ):
         with pytest.raises(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
+from rbt_ros.checkpoint import load_state, save_state
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.scenario import scenario_from_text
@@ -443,3 +444,93 @@ def test_what_is_no_time_and_no_number_changes_nothing(call, text):
     with pytest.raises(ScenarioError, match=text):
         call(sim)
     assert sim.digest() == before and sim.tick == 2
+
+
+def driven_pendulum(step=2e-3, integrator="dop853"):
+    """A pendulum with a torque that comes and goes between the ticks of any step."""
+    b = rbt.RobotBuilder("pendulum")
+    b.body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), com=(0, 0, -0.5))
+    b.hinge("pivot", "revolute", parent="world", child="bob", axis=(0, 1, 0), at=(0, 0, 0))
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81), step=step, integrator=integrator)
+    sim.add_input(rbt.Effort("pivot", (0.4,)), start=0.02, stop=0.08, signal=rbt.sines([(1.0, 30.0, 0.5)]))
+    return sim
+
+
+def test_a_new_step_acts_from_its_tick_and_inputs_keep_their_times():
+    """Steps of 2, 1, 3 ms and what is left, changed while the input acts, come to where steps of 0.5 ms do."""
+    fine, mixed = driven_pendulum(0.5e-3), driven_pendulum()
+    fine.run(until=0.1, every=0.1)
+    for step, until in ((2e-3, 0.03), (1e-3, 0.05), (3e-3, 0.098)):
+        mixed.set_step(step)
+        mixed.run(until=until)
+    mixed.set_step(0.1 - mixed.sample().t)
+    mixed.advance()
+    assert mixed.t_ns == fine.t_ns == 100_000_000
+    assert mixed.state.q[0] == pytest.approx(fine.state.q[0], abs=1e-12)
+    assert mixed.state.v[0] == pytest.approx(fine.state.v[0], abs=1e-11)
+
+
+def test_step_and_integrator_are_kept_by_reset_and_by_checkpoints(tmp_path):
+    sim = driven_pendulum()
+    sim.advance(20)
+    sim.set_step(1e-3)
+    sim.set_integrator("rk4")
+    sim.advance(7)
+    save_state(sim, tmp_path / "x.json")
+    sim.advance(50)
+    other = driven_pendulum()
+    load_state(other, tmp_path / "x.json")
+    assert (other.h_ns, other.integrator, other.t_ns) == (1_000_000, "rk4", 47_000_000)
+    other.advance(50)
+    assert other.digest() == sim.digest()
+    fresh = driven_pendulum(1e-3, "rk4")
+    sim.reset()
+    for each in (sim, fresh):
+        each.advance(100)
+    assert sim.digest() == fresh.digest()
+
+
+def test_a_step_or_integrator_that_cannot_be_is_refused_and_nothing_changes():
+    sim = driven_pendulum()
+    sim.advance(3)
+    before = sim.digest()
+    with pytest.raises(ScenarioError, match=r"step 1e-10 s must be a positive whole number of nanoseconds"):
+        sim.set_step(1e-10)
+    with pytest.raises(ScenarioError, match=r"integrator 'rk5' is not one of semi_implicit, rk4"):
+        sim.set_integrator("rk5")
+    with pytest.raises(ScenarioError, match=r"integrator 'exact' moves one floating body"):
+        sim.set_integrator("exact")
+    assert (sim.digest(), sim.h_ns, sim.integrator) == (before, 2_000_000, "dop853")
+    top = cubesat()
+    top.add_input(rbt.Wrench("cubesat", force=(1.0, 0.0, 0.0)))
+    with pytest.raises(ScenarioError, match=r"integrator 'exact' moves a torque-free body; use rk4 or dop853"):
+        top.set_integrator("exact")
+
+
+def test_a_function_sampled_at_the_stages_holds_the_step_until_it_has_ended():
+    sim = driven_pendulum()
+    sim.add_input(rbt.Effort("pivot", (1.0,)), start=0.0, stop=0.01, signal=math.sin)
+    with pytest.raises(ScenarioError, match=r"the step cannot change before 0.01 s: the Python function"):
+        sim.set_step(1e-3)
+    with pytest.raises(ScenarioError, match=r"the integrator cannot change before 0.01 s"):
+        sim.set_integrator("rk4")
+    sim.run(until=0.01)
+    sim.set_step(1e-3)
+    assert sim.h_ns == 1_000_000
+
+
+def test_a_floating_body_changes_between_closed_form_and_steps():
+    """Torque-free: exact to 0.1 s, RK4 for 0.1 s, exact again; what RK4 errs is all that differs."""
+    exact, mixed = cubesat(), cubesat()
+    exact.set_integrator("exact")
+    exact.run(until=0.3, every=0.1)
+    for integrator, until in (("exact", 0.1), ("dop853", 0.2), ("exact", 0.3)):
+        mixed.set_integrator(integrator)
+        mixed.run(until=until, every=0.1)
+    assert np.abs(mixed.state.q - exact.state.q).max() < 1e-11
+
+
+def test_samples_that_cannot_come_as_often_as_asked_for_are_warned_of():
+    with pytest.warns(UserWarning, match=r"every 0.003 s is no whole number of steps of 2 ms: .* every 0.004 s"):
+        result = driven_pendulum().run(until=0.1, every=0.003)
+    assert result.t[1] == 0.004

@@ -59,10 +59,11 @@ def test_joint_states_without_one_axis_hinges_are_empty_and_of_one_length():
 
 
 def test_names_are_unique_and_one_rate_each():
-    cubesat = rbt.load("cubesat").robot
-    tied = with_ropes(
-        cubesat, [rope("line", "world", cubesat.bodies[0].name, (0, 0, 0), (0, 0, 0), 1.0, 0.0, "radial")]
-    )
+    b = rbt.RobotBuilder("sat")
+    b.body("hub", mass=1.0, inertia=(1, 1, 1)).body("arm", mass=1.0, inertia=(1, 1, 1))
+    b.hinge("elbow", "revolute", parent="hub", child="arm")
+    b.body("mate", mass=1.0, inertia=(1, 1, 1))
+    tied = with_ropes(b.build(), [rope("line", "world", "hub", (0, 0, 0), (0, 0, 0), 1.0, 0.0, "radial")])
     table = topics.published(tied)
     names = [topic.name for topic in table]
     assert len(set(names)) == len(names)
@@ -93,3 +94,19 @@ def test_ropes_pull_at_their_body_in_its_own_frame():
     force, torque = fields["wrench"]["force"], fields["wrench"]["torque"]
     assert np.array(force) == pytest.approx([0, 0, -20.0], abs=1e-13)
     assert np.array(torque) == pytest.approx([0, 0.3 * 20.0, 0], abs=1e-13)
+
+
+def test_hinges_tell_what_they_transmit_in_the_frame_of_their_child():
+    """A lamp of 2 kg on an arm that stands turned by 90 degrees about the upright and hangs level: its weight and its
+    moment, up and about the arm's own y; what floats has no such topic."""
+    b = rbt.RobotBuilder("lamp")
+    b.body("arm", mass=2.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0)).body("fly", mass=1.0, inertia=(1, 1, 1))
+    b.hinge("socket", "revolute", parent="world", child="arm", at=(0, 0, 3))
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -10.0))
+    sim.set_hinge("socket", np.pi / 2)
+    (topic,) = (t for t in topics.published(sim.robot, "p_") if t.key == "hinge_wrenches")
+    assert (topic.name, topic.qos) == ("hinges/socket/wrench", "lazy")
+    fields = topic.fields(sim.sample(), 3_000_000_000)
+    assert fields["header"] == {"stamp": (3, 0), "frame_id": "p_arm"}
+    assert np.array(fields["wrench"]["force"]) == pytest.approx([0, 0, 20.0], abs=1e-13)
+    assert np.array(fields["wrench"]["torque"]) == pytest.approx([0, -10.0, 0], abs=1e-13)

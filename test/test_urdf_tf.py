@@ -22,7 +22,7 @@ def sample_of(robot, rng):
     """A sample somewhere in configuration space."""
     sim = Simulation(robot)
     q, v = random_state(rng, robot.model)
-    sim._y[:] = (*q, *v)
+    sim._mech.y[:] = (*q, *v)
     return sim.sample()
 
 

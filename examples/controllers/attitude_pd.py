@@ -29,12 +29,11 @@ class AttitudePD:
 
 def offline(seconds: float = 10.0):
     """The same controller in-process: the result of a run."""
-    import rbt_ros as rbt
-    from rbt_ros.control import in_process
+    from rbt_ros.control import run_in_process
 
-    sim = rbt.load("cubesat").simulation()
-    result = sim.run(until=seconds, every=1e-3, controller=in_process(AttitudePD()))
-    print(f"after {seconds:g} s omega is {result.body(BODY).omega_body[-1]} rad/s, digest {sim.digest()}")
+    result = run_in_process(AttitudePD(), "cubesat", seconds)
+    digest = result.samples[-1].digest()
+    print(f"after {seconds:g} s omega is {result.body(BODY).omega_body[-1]} rad/s, digest {digest}")
     return result
 
 

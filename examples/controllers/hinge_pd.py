@@ -35,12 +35,11 @@ class HingePD:
 
 def offline(seconds: float = 5.0):
     """The same controller in-process: the result of a run."""
-    import rbt_ros as rbt
-    from rbt_ros.control import in_process
+    from rbt_ros.control import run_in_process
 
-    sim = rbt.load("five_body").simulation()
-    result = sim.run(until=seconds, every=1e-3, controller=in_process(HingePD()))
-    print(f"after {seconds:g} s the wrist is at {result.hinge(JOINT).angle[-1]:.6f} rad, digest {sim.digest()}")
+    result = run_in_process(HingePD(), "five_body", seconds)
+    digest = result.samples[-1].digest()
+    print(f"after {seconds:g} s the wrist is at {result.hinge(JOINT).angle[-1]:.6f} rad, digest {digest}")
     return result
 
 

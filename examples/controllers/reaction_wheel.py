@@ -29,13 +29,11 @@ class ReactionWheel:
 
 def offline(seconds: float = 30.0):
     """The same controller in-process: the result of a run."""
-    import rbt_ros as rbt
-    from rbt_ros.control import in_process
+    from rbt_ros.control import run_in_process
 
-    sim = rbt.load("wheel").simulation()
-    result = sim.run(until=seconds, every=1e-3, controller=in_process(ReactionWheel()))
-    spin = result.hinge(WHEEL).rate[-1]
-    print(f"after {seconds:g} s the hub rests and the wheel spins at {spin:.3f} rad/s, digest {sim.digest()}")
+    result = run_in_process(ReactionWheel(), "wheel", seconds)
+    digest = result.samples[-1].digest()
+    print(f"after {seconds:g} s the wheel spins at {result.hinge(WHEEL).rate[-1]:.3f} rad/s, digest {digest}")
     return result
 
 

@@ -165,17 +165,23 @@ def put_back(model, y, input, t_ns, s0, constraints, work, bond):
 
 
 @routine
-def least_change(bond, column, weight, change):
+def least_change(bond, column, weight, damping, change):
     """Fill change (nv,) with what takes that column to zero, to first order, at the least Σ change² / weight.
 
-    A freedom of weight zero stays. Overwrites A and its factors.
+    A freedom of weight zero stays. damping: relative to the largest of the diagonal of A; with some, rows that
+    contradict each other are met as well as can be, in least squares (Levenberg and Marquardt). Overwrites A and its
+    factors.
     """
+    largest_diagonal = 0.0
     for r in range(bond.G.shape[0]):
         for c in range(bond.G.shape[0]):
             value = 0.0
             for j in range(weight.shape[0]):
                 value += bond.G[r, j] * weight[j] * bond.G[c, j]
             bond.A[r, c] = value
+        largest_diagonal = max(largest_diagonal, bond.A[r, r])
+    for r in range(bond.G.shape[0]):
+        bond.A[r, r] += damping * largest_diagonal
     rank = semidefinite_factors(bond.A, bond.L, bond.column[SIZE], bond.column[REST], bond.order)
     multiply(bond, column, rank)
     for j in range(weight.shape[0]):

@@ -67,6 +67,14 @@ class Constraints(NamedTuple):
     data: np.ndarray = NO_DATA
 
 
+def no_constraints():
+    """Nothing holds beside the hinges."""
+    arrays = np.zeros((0, ROW_COLUMNS)), np.zeros((0, TERM_COLUMNS)), NO_SIGNAL.copy(), NO_DATA.copy()
+    for array in arrays:
+        array.flags.writeable = False
+    return Constraints(*arrays)
+
+
 class Bonds(NamedTuple):
     """Scratch arrays of the constraints of one run."""
 

@@ -19,11 +19,12 @@ from rbt_ros.core import constraints as c
 from rbt_ros.core.adaptive import stops_ns
 from rbt_ros.core.complementarity import complementary
 from rbt_ros.core.constrained import LOST, add_scaled, constrained_derivative, loosest, put_back
+from rbt_ros.core.controlled import step_factor
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.first_event import FirstEvent
 from rbt_ros.core.integrate import all_finite, first_non_finite
 from rbt_ros.core.types import CROWDED, NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, UNMET
-from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split, step_error, step_factor
+from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split, step_error
 
 SETTLE = 1e-6  # [m/s, rad/s]: rebounds below this do not happen
 MANY, SETTLE_OF_MANY = 200, 1e-4  # after so many events in a tick: below this
@@ -51,10 +52,11 @@ class Contacts:
     """The one-sided conditions of one run: which are held, and what has happened."""
 
     def __init__(self, model, unilateral, work):
-        self._model, self._unilateral, self._work = model, unilateral, work
+        self._model, self._unilateral, self.work = model, unilateral, work
         self.held = ()  # one-sided rows
         self.happened = []  # Contact by Contact
         self.lost = 0.0  # energy in all of them [J]
+        self.driven = 0.0  # what prescribed joints did in them [J]
         self._before = 0  # how many there were when the tick began
         rows = unilateral.rows
         self._all = rows._replace(row=np.concatenate([rows.row, unilateral.catches.row]))
@@ -75,7 +77,7 @@ class Contacts:
     def forget(self):
         """Nothing has happened yet."""
         self.happened.clear()
-        self.lost = 0.0
+        self.lost = self.driven = 0.0
 
     def distances(self, y, input, t_ns):
         """φ of the one-sided rows."""
@@ -87,7 +89,7 @@ class Contacts:
 
         anew: y was set; that a rope is taut there is no event.
         """
-        count = len(self.happened)
+        count = self._before = len(self.happened)
         if anew:
             self.held = ()
         code = self._decide(y, input, t_ns, 0.0, None)
@@ -138,12 +140,12 @@ class Contacts:
     def _all_or_nothing(self, y, go):
         """(code, body) of go(); if it fails, y and all else are as before."""
         del self.happened[:-KEPT]
-        good, held, count, lost = y.copy(), self.held, len(self.happened), self.lost
+        good, held, count, books = y.copy(), self.held, len(self.happened), (self.lost, self.driven)
         self._before = count
         code, body = go()
         if code != OK:
             y[:] = good
-            self.held, self.lost = held, lost
+            self.held, (self.lost, self.driven) = held, books
             del self.happened[count:]
         return code, body
 
@@ -168,7 +170,7 @@ class Contacts:
                 if events > EVENTS or tries > MAX_TRIES:
                     return CROWDED if events > EVENTS else TOO_MANY_STEPS, body
                 span = end - s if end - s < 1.01 * h else h
-                error = step_error(self._model, y, input, start, s, span, method, self._work, self.split, rtol, atol)
+                error = step_error(self._model, y, input, start, s, span, method, self.work, self.split, rtol, atol)
                 h = span * step_factor(error, method)
                 if not error <= 1.0:
                     if not h > 1e-15 * end:
@@ -185,7 +187,7 @@ class Contacts:
     def _part(self, y, input, t_ns, s, span, method):
         """(code, body, x): y goes to x [s] after s, over span [s] or to the first event in it, which is dealt with."""
         two_sided, now = self._unilateral.two_sided, self.split
-        search = FirstEvent(self._model, y, input, t_ns, s, method, two_sided, self._work, now)
+        search = FirstEvent(self._model, y, input, t_ns, s, method, two_sided, self.work, now)
         x, held_row, idle_row, left = search.find(span)
         if not all_finite(y):
             body = first_non_finite(self._model, y)
@@ -217,7 +219,7 @@ class Contacts:
         closed = [r for r in near if abs(rates[r]) <= STILL]
         if any(phi[r] > 0.5 * round_off(self._all, r) for r in closed if r not in self.held):
             together = self._split(tuple(closed))
-            put_back(self._model, y, input, t_ns, s, together.held, self._work, together.bond)
+            put_back(self._model, y, input, t_ns, s, together.held, self.work, together.bond)
         self._evaluate(y, input, t_ns, s)
         rows = [*range(first), *closed]
         start = [first + k for k, r in enumerate(closed) if r != culprit or r not in self.held]
@@ -248,7 +250,7 @@ class Contacts:
     def _evaluate(self, y, input, t_ns, s):
         """Fill all rows at y, with G M⁻¹ Gᵀ."""
         ydot = np.zeros_like(y)
-        constrained_derivative(self._model, y, input, t_ns, s, self._all, self._work, self._bond, ydot)
+        constrained_derivative(self._model, y, input, t_ns, s, self._all, self.work, self._bond, ydot)
 
     def _impacts(self, y, near, culprit):
         """[(row, speed, impulse, energy lost)], y in place; None if no impulses are found.
@@ -290,6 +292,7 @@ class Contacts:
         for r in rows:
             add_scaled(v, multipliers[r], bond.W[r])
         c.fill_rates(v, bond)
+        self.driven += float((multipliers[:first] * bond.column[c.RATE, :first]).sum())  # G v is u̇, before and after
         taken = -0.5 * multipliers * (before + rates)
         for r in dead:
             three = len(data.catch) + data.catch[r] + np.arange(3)

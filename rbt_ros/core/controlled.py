@@ -94,6 +94,16 @@ def third_and_fifth_order_error(y, new, h, rtol, atol, work):
 
 
 @kernel
+def step_factor(error, method):
+    """By how much the next step, or the next try, may be longer; error: over the tolerance, NaN if not finite."""
+    if error == 0.0:
+        return GROW
+    if not math.isfinite(error):
+        return SHRINK
+    return min(GROW if error <= 1.0 else 1.0, max(SHRINK, SAFETY / order_root(error, method)))
+
+
+@kernel
 def dense_coefficients(y, new, h, method, work, row):
     """Write y and the 7 or 4 coefficients of each component into a row of steps: see `interpolate`."""
     ny, end_stage = y.shape[0], 6 if method == DORMAND_PRINCE else 12

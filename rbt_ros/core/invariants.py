@@ -55,13 +55,13 @@ def angular_momentum_about(model, pose, twist, p_WA, v_WA):
 
 @routine
 def centre_of_mass(model, pose, twist):
-    """p_WC [m], v_WC [m/s] of the whole system, world axes."""
+    """m [kg], p_WC [m], v_WC [m/s] of the whole system, world axes."""
     m, p_sum, v_sum = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(model.tree.shape[0]):
         p, v, _ = com_state(model, pose, twist, i)
         m_i = model.body[i, MASS]
         m, p_sum, v_sum = m + m_i, add(p_sum, scale(m_i, p)), add(v_sum, scale(m_i, v))
-    return scale(1.0 / m, p_sum), scale(1.0 / m, v_sum)
+    return m, scale(1.0 / m, p_sum), scale(1.0 / m, v_sum)
 
 
 @routine
@@ -87,7 +87,7 @@ def observe(model, y, work, pose, twist, summary):
     nq, nv = coordinates(model), model.freedom.shape[0]
     q = y[:nq]
     kinematics(model, q, y[nq : nq + nv], work, pose, twist)
-    p_C, v_C = centre_of_mass(model, pose, twist)
+    _, p_C, v_C = centre_of_mass(model, pose, twist)
     P, L = linear_momentum(model, pose, twist), angular_momentum(model, pose, twist)
     L_C = angular_momentum_about(model, pose, twist, p_C, v_C)
     summary[KINETIC] = kinetic_energy(model, pose, twist)

@@ -43,11 +43,19 @@ def inverse_dynamics(model, q, v, vdot, work, tau):
 
     Where other forces act they belong to the efforts that are there already: `forces.py`.
     """
-    n = model.tree.shape[0]
-    # outward: motion of every body, then the wrench it needs
+    body_wrenches(model, q, v, vdot, work)
+    # inward: each hinge carries all that hangs on it
+    for i in range(model.tree.shape[0] - 1, -1, -1):
+        hinge_efforts(model, i, work, tau)
+        carry_to_parent(model, i, work)
+
+
+@kernel
+def body_wrenches(model, q, v, vdot, work):
+    """Outward: motion of every body, then the wrench that it needs, about its origin, in the columns MOMENT, FORCE."""
     start_at_the_world(model, work)
     unfold(model, q, work)
-    for i in range(n):
+    for i in range(model.tree.shape[0]):
         settle(model, i, work)
         move(model, i, v, work)
         accelerate(model, i, vdot, work)
@@ -57,14 +65,15 @@ def inverse_dynamics(model, q, v, vdot, work, tau):
         n_B, f = newton_euler(model.body[i, MASS], c, I_W, row3(work.body, i + 1, SPIN), wdot, a)
         put3(work.body, i + 1, MOMENT, n_B)
         put3(work.body, i + 1, FORCE, f)
-    # inward: each hinge carries all that hangs on it
-    for i in range(n - 1, -1, -1):
-        p = model.tree[i, PARENT] + 1
-        hinge_efforts(model, i, work, tau)
-        n_B, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
-        n_P = add(n_B, cross(row3(work.body, i + 1, ARM), f))
-        put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n_P))
-        put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+
+
+@kernel
+def carry_to_parent(model, i, work):
+    """Add the wrench that body i needs, with all that hangs on it, to that of its parent, about the parent's origin."""
+    p, f = model.tree[i, PARENT] + 1, row3(work.body, i + 1, FORCE)
+    n_P = add(row3(work.body, i + 1, MOMENT), cross(row3(work.body, i + 1, ARM), f))
+    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n_P))
+    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
 
 
 @kernel

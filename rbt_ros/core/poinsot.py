@@ -49,7 +49,7 @@ def poinsot(inertia, q_WB, w_WB_B) -> Poinsot:
     inertia: about the CoM, three principal moments or 3x3 [kg·m²]. One attitude and one ω make N = 1.
     """
     moments, R_BP = principal_moments(inertia)
-    q, w = np.atleast_2d(np.asarray(q_WB, dtype=float)), np.atleast_2d(np.asarray(w_WB_B, dtype=float))
+    q, w = np.atleast_2d(floats(q_WB, "attitude")), np.atleast_2d(floats(w_WB_B, "omega"))
     if q.ndim != 2 or q.shape[1] != 4 or w.shape != (len(q), 3):
         raise ModelError(f"poinsot: attitudes {np.shape(q_WB)} and rates {np.shape(w_WB_B)} must be (N, 4) and (N, 3).")
     R_WB, w_P = rotation(tuple(q.T)), w @ R_BP
@@ -79,7 +79,7 @@ def poinsot(inertia, q_WB, w_WB_B) -> Poinsot:
 
 def principal_moments(inertia):
     """(moments (3,), ascending, R_BP (3, 3), right-handed) of three moments or a tensor; ModelError unless positive."""
-    tensor = np.asarray(inertia, dtype=float)
+    tensor = floats(inertia, "inertia")
     tensor = np.diag(tensor) if tensor.shape == (3,) else tensor
     if tensor.shape != (3, 3) or not np.isfinite(tensor).all():
         raise ModelError(f"poinsot: inertia {inertia} must be three principal moments or a 3x3 tensor in kg·m².")
@@ -90,6 +90,14 @@ def principal_moments(inertia):
             "without inertia about an axis has no energy ellipsoid."
         )
     return moments, R_BP * [1.0, 1.0, np.sign(np.linalg.det(R_BP))]
+
+
+def floats(given, what):
+    """An array of numbers; ModelError where it is none."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as err:
+        raise ModelError(f"poinsot: {what} {given!r:.80} is no array of numbers.") from err
 
 
 def in_world(R_WB, a):

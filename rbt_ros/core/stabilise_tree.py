@@ -13,6 +13,7 @@ import math
 
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.forces import spring_potential
+from rbt_ros.core.invariants import centre_of_mass
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.kinematics import com_state, kinematics
 from rbt_ros.core.stabilise import GRADIENT, IMPULSE, MODE, MOMENTUM, ROUND_OFF, energy_turn, next_gain, targets, unit4
@@ -44,12 +45,7 @@ from rbt_ros.core.vec import (
 @kernel
 def frozen(model, pose, twist):
     """(m, p_C, v_C, I_C, L, T) of a filled pose and twist, world axes; I_C, L and T as seen from C."""
-    m, p_C, v_C = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for i in range(model.tree.shape[0]):
-        p, v, _ = com_state(model, pose, twist, i)
-        m_i = model.body[i, MASS]
-        m, p_C, v_C = m + m_i, add(p_C, scale(m_i, p)), add(v_C, scale(m_i, v))
-    p_C, v_C = scale(1.0 / m, p_C), scale(1.0 / m, v_C)
+    m, p_C, v_C = centre_of_mass(model, pose, twist)
     I_C, L, T = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
     for i in range(model.tree.shape[0]):
         p, v, w_B = com_state(model, pose, twist, i)

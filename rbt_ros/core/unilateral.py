@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core.constrained import LOST, constrained_derivative, constrained_step, loosest, put_back
+from rbt_ros.core.constrained_control import constrained_error
 from rbt_ros.core.constraints import LAMBDA, PHI, PHI_DOT, TARGET, Bonds, Constraints, bonds, fill_rows
-from rbt_ros.core.controlled import GROW, SAFETY, SHRINK, error_norm, motion_size, order_root
 from rbt_ros.core.dynamics import coordinates
-from rbt_ros.core.integrate import DORMAND_PRINCE, all_finite, copy, failure
+from rbt_ros.core.integrate import all_finite, copy, failure
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import settle, unfold
 from rbt_ros.core.types import OK, UNMET
@@ -147,20 +147,7 @@ def run_quiet(model, y, input, two_sided, work, split, h_ns, method, t_ns, ticks
 @routine
 def step_error(model, y, input, t_ns, s, h, method, work, split, rtol, atol):
     """The error of a step over the tolerance atol + rtol |y|, as in `adaptive.py`; y stays. NaN if it is not finite."""
-    new, size = work.stage[GOOD_ROW], motion_size(model)
+    new = work.stage[GOOD_ROW]
     copy(y, new)
     constrained_step(model, new, input, t_ns, s, h, method, split.held, work, split.bond)
-    if not all_finite(new):
-        return math.nan
-    if method == DORMAND_PRINCE:  # its last stage is the derivative at the end
-        constrained_derivative(model, new, input, t_ns, s + h, split.held, work, split.bond, work.stage[6])
-    return error_norm(y[:size], new[:size], h, rtol, atol, method, work)
-
-
-def step_factor(error, method):
-    """By how much the next step, or the next try, may be longer."""
-    if error == 0.0:
-        return GROW
-    if not math.isfinite(error):
-        return SHRINK
-    return min(GROW if error <= 1.0 else 1.0, max(SHRINK, SAFETY / order_root(error, method)))
+    return constrained_error(model, y, new, input, t_ns, s, h, method, split.held, work, split.bond, rtol, atol)

@@ -1,6 +1,7 @@
 """A consistent start: what is given stays, what is not is found, so that all constraints hold. And what they do."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,16 +14,19 @@ from rbt_ros.core.types import NV, Input, JointKind, Model
 from rbt_ros.core.vec import rotation
 from rbt_ros.core.work import ROT, Work
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.constraint_arrays import row_slices
-from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, ConstraintForce, Coupling
+from rbt_ros.model.constraint_arrays import row_slices, write_motion
+from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, Constraint, ConstraintForce, Coupling
 from rbt_ros.model.coordinates import BodyStart, HingeStart, coordinate_slices
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.start_report import StartReport, determined
 
 CLOSED = 1e-11  # of |φ| [m, rad] and |φ̇| [m/s, rad/s]: what counts as holding, relative where positions are large
 START_TOLERANCE = 1e-4  # [rad, m, rad/s, m/s] by which what was given may be rounded
 NEWTON_STEPS = 60
 MAX_TURN = 0.5  # [rad, m] of one of them
+MOST_DAMPING = 1e-3  # of one of them: see `least_change`
 SHAKES = 4
+IN_A_PLANE = (("point", 1), ("revolute", 3))  # closures, and how many of their conditions follow in a plane mechanism
 
 
 class Loops:
@@ -37,6 +41,17 @@ class Loops:
         self._given_v: set[int] = set()  # and whose rate was
         self._bond = c.bonds(model, self.rows)
         self._warned = False
+        self._closed: tuple[np.ndarray, set[int], set[int]] | None = None  # G at the last start, and what was set
+
+    def set_motion(self, coupling: Coupling) -> None:
+        """Let that be the motion of the prescribed joint of its name, if the joint moves now."""
+        for there, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+            if there.name == coupling.name and coupling.signal is not None:
+                write_motion(self.rows, at.start, coupling.signal, coupling.origin_ns)
+
+    def set_work(self, work: Work) -> None:
+        """Compute in that workspace: the account of y has grown."""
+        self._work = work
 
     def given_body(self, name: str, start: BodyStart) -> None:
         """What was set of a floating body is held when the rest is found."""
@@ -82,9 +97,18 @@ class Loops:
         self._refuse_flipped(found, input, t_ns)
         y[:] = found
         self.open = False
-        self._given_q.clear()
-        self._given_v.clear()
+        self._rank(y, input, t_ns)
+        self._closed = self._bond.G.copy(), self._given_q, self._given_v
+        self._given_q, self._given_v = set(), set()
         self._warn_of_redundant(y, input, t_ns)
+
+    @property
+    def report(self) -> StartReport | None:
+        """How far the start that was closed last was determined by what was given; None: none was."""
+        if self._closed is None:
+            return None
+        G, *given = self._closed
+        return StartReport(*(determined(self._robot, G, sorted(held)) for held in given))
 
     def keep(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """After an impact: the rates of y nearest to what they are that keep all constraints; ScenarioError if none."""
@@ -131,6 +155,11 @@ class Loops:
         self._rank(y, input, t_ns)
         return float(np.abs(self._bond.column[column]).max())
 
+    def _distance(self, y: np.ndarray, input: Input, t_ns: int) -> float:
+        """Σ φ² at y: how far it is from closed."""
+        self._rank(y, input, t_ns)
+        return sum(phi * phi for phi in self._bond.column[c.PHI].tolist())
+
     # the start
 
     def _follow(self, y: np.ndarray, t_ns: int) -> None:
@@ -162,7 +191,7 @@ class Loops:
         kinds = [h.kind for h in self._robot.hinges for _ in range(NV[h.kind])]
         floating = {j for j, kind in enumerate(kinds) if kind == JointKind.FREE}
         prescribed = [x for x in self._robot.constraints if isinstance(x, Coupling) and x.kind == PRESCRIBE]
-        return floating | {self._robot.joint_place(x.name)[2] for x in prescribed}
+        return floating | {self._robot.joint_place(x.factors[0][0])[2] for x in prescribed}
 
     def _weight(self, held: set[int]) -> np.ndarray:
         """Which freedoms may change: 1, and 0 for those of `held`."""
@@ -185,23 +214,28 @@ class Loops:
         return None
 
     def _newton(self, y: np.ndarray, input: Input, t_ns: int, held: set[int]) -> np.ndarray | None:
-        """`_positions` from y, by Newton's method with a line search."""
+        """`_positions` from y, by Newton's method with a line search.
+
+        Far from the start conditions that follow from each other may contradict each other, to first order: the more
+        they are off, the more the step is damped. Near it the damping is gone, and the method quadratic.
+        """
         nq, bond, weight, y = self._robot.coordinates, self._bond, self._weight(held), y.copy()
         change = np.zeros_like(weight)
-        error = self._evaluate(y, input, t_ns, c.PHI)
+        error = self._distance(y, input, t_ns)
         for _ in range(NEWTON_STEPS):
-            least_change(bond, c.PHI, weight, change)
+            least_change(bond, c.PHI, weight, min(error, MOST_DAMPING), change)
             share = min(1.0, MAX_TURN / max(np.abs(change).max(), MAX_TURN))
             while True:  # halve the step until it helps
                 trial = y.copy()
                 step_on_manifold(self._model, y[:nq], change, share, trial)
-                new = self._evaluate(trial, input, t_ns, c.PHI)
+                new = self._distance(trial, input, t_ns)
                 if new < error or share < 1e-3:
                     break
                 share *= 0.5
             if not new < error:
                 break
             y, error = trial, new
+        error = self._evaluate(y, input, t_ns, c.PHI)
         return y if error <= CLOSED * max(1.0, np.abs(y[:nq]).max()) else None
 
     def _rates(self, y: np.ndarray, input: Input, t_ns: int, held: set[int]) -> np.ndarray | None:
@@ -210,7 +244,7 @@ class Loops:
         change = np.zeros_like(weight)
         for _ in range(2):
             self._evaluate(y, input, t_ns, c.PHI_DOT)
-            least_change(self._bond, c.PHI_DOT, weight, change)
+            least_change(self._bond, c.PHI_DOT, weight, 0.0, change)
             y[nq:] += change
         error = self._evaluate(y, input, t_ns, c.PHI_DOT)
         return y if error <= CLOSED * max(1.0, np.abs(y[nq:]).max()) else None
@@ -241,6 +275,10 @@ class Loops:
             near.append(f"{joint} {found[place[which] + which * self._robot.coordinates]:.9g}")
         what = ("positions", "rates")[which]
         why = f"the {what} given do not allow it; the nearest that do: {', '.join(near)}."
+        self._rank(found, input, t_ns)
+        told = determined(self._robot, self._bond.G, sorted(held))
+        if told.surplus:
+            why += f" {told.surplus} of {', '.join(told.tied)} follow from the others: give less."
         raise ScenarioError(self._cannot(why, given, input, t_ns))
 
     def _refuse_flipped(self, y: np.ndarray, input: Input, t_ns: int) -> None:
@@ -273,7 +311,7 @@ class Loops:
         m = len(self.rows.row)
         if self._rank(y, input, t_ns) == m or self._warned:
             return
-        self._warned, found, before = True, [], 0
+        self._warned, found, hints, before = True, [], [], 0
         L, size, rest, order = np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64)
         for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
             n = at.stop
@@ -282,12 +320,22 @@ class Loops:
             count, new = at.stop - at.start, rank - before
             if new < count:
                 found.append(f"{count - new} of {count} conditions of {_kind(constraint)} '{constraint.name}'")
+                hints += [self._plane_hint(constraint, at)] if (constraint.kind, count - new) in IN_A_PLANE else []
             before = rank
         warnings.warn(
             f"robot '{self._robot.name}': {', '.join(found)} follow from the hinges and the constraints before; the "
-            "motion is the same without them, and the forces in them are the least there can be.",
+            f"motion is the same without them, and the forces in them are the least there can be.{''.join(hints)}",
             stacklevel=5,
         )
+
+    def _plane_hint(self, constraint: Constraint, at: slice) -> str:
+        """How a closure of a plane mechanism is told without the conditions that follow: about an axis of body a."""
+        if isinstance(constraint, Closure) and constraint.kind == "revolute":
+            axis = constraint.axis
+        else:  # the direction, in body a, in which nothing can move
+            U, values, _ = np.linalg.svd(self._bond.G[at.start : at.start + 3])
+            axis = tuple((U[:, -1] + 0.0).tolist())
+        return f" In a plane closure '{constraint.name}' of kind 'pin' says the same: axis=({_three(axis)})."
 
 
 def least_multipliers(bond: c.Bonds, rank: int) -> np.ndarray:
@@ -297,6 +345,11 @@ def least_multipliers(bond: c.Bonds, rank: int) -> np.ndarray:
     size = bond.column[c.SIZE]
     scaled = bond.A * np.outer(size, size)
     return size * np.linalg.lstsq(scaled, -size * bond.column[c.PHI_DDOT], rcond=DEPENDENT)[0]
+
+
+def _three(axis: Sequence[float]) -> str:
+    """Three numbers, for people."""
+    return ", ".join(f"{round(x, 9) + 0.0:g}" for x in axis)
 
 
 def _kind(constraint: Coupling | Closure) -> str:

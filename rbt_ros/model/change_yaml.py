@@ -5,6 +5,7 @@ from typing import Any
 from rbt_ros.model.constraint_yaml import joint_dimension
 from rbt_ros.model.constraints import prescribe
 from rbt_ros.model.inputs import PlannedChange
+from rbt_ros.model.measured import ON_LOSS, Measured
 from rbt_ros.model.modes import DOCK_KINDS, Change, Dock, Lock, Prescribe, Release, Undock, Unlock, check_change
 from rbt_ros.model.reading import Item
 from rbt_ros.model.robot import Robot
@@ -15,9 +16,9 @@ WORDS = ("lock", "unlock", "dock", "undock", "prescribe", "release")
 
 def planned_change(item: Item, robot: Robot) -> PlannedChange:
     """{lock: HINGE or [HINGES], at: TIME}, unlock likewise; {dock: [A, B], kind:, name:, point:, axis:, at:};
-    {undock: NAME, at:}; {prescribe: JOINT, motion:, at:}; {release: JOINT, at:}."""
+    {undock: NAME, at:}; {prescribe: JOINT, motion: or measured:, at:}; {release: JOINT, at:}."""
     word = next(word for word in WORDS if word in item)
-    extra = {"dock": ("kind", "name", "point", "axis"), "prescribe": ("motion",)}.get(word, ())
+    extra = {"dock": ("kind", "name", "point", "axis"), "prescribe": ("motion", "measured")}.get(word, ())
     item.mapping(word, *extra, "at")
     at_ns = item["at"].nanoseconds()
     if at_ns < 0:
@@ -35,7 +36,10 @@ def _change(word: str, item: Item, robot: Robot) -> Change:
     if word == "release":
         return Release(item["release"].text())
     if word == "prescribe":
-        joint, motion = item["prescribe"].text(), item["motion"]
+        joint = item["prescribe"].text()
+        if "measured" in item:
+            return Prescribe(joint, _measured(item))
+        motion = item["motion"]
         moving = isinstance(motion.value, dict)
         given: Any = signal(motion) if moving else motion.number(joint_dimension(robot, joint))
         placed(motion, prescribe, joint, given)
@@ -43,6 +47,19 @@ def _change(word: str, item: Item, robot: Robot) -> Change:
     several = isinstance(item[word].value, list)
     hinges = tuple(entry.text() for entry in (item[word].entries() if several else [item[word]]))
     return Lock(hinges) if word == "lock" else Unlock(hinges)
+
+
+def _measured(item: Item) -> Measured:
+    """{delay: TIME, timeout: TIME, on_loss: hold, free or zero}: what is left out is as in `Measured`."""
+    if "motion" in item:
+        raise item.error("give motion, or measured, not both.")
+    given, how = item["measured"], Measured()
+    given.mapping("delay", "timeout", "on_loss")
+    if "delay" in given:
+        how = how._replace(delay=given["delay"].nanoseconds() * 1e-9)
+    if "timeout" in given:
+        how = how._replace(timeout=given["timeout"].nanoseconds() * 1e-9)
+    return how._replace(on_loss=given["on_loss"].choice(*ON_LOSS)) if "on_loss" in given else how
 
 
 def _dock(item: Item) -> Dock:

@@ -1,7 +1,6 @@
 """Names, numbers and vectors as people give them, checked."""
 
 import math
-import operator
 import re
 from typing import Any
 
@@ -58,13 +57,19 @@ def one_number(value: Any, where: str, error: type[RbtError] = ModelError) -> fl
 
 def whole_number(value: Any, where: str) -> int:
     """`value` as an integer that is not negative; ScenarioError where it is anything else."""
-    try:
-        whole = operator.index(value)
-    except TypeError as err:
-        raise ScenarioError(f"{where} {value!r:.80} must be a whole number.") from err
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise ScenarioError(f"{where} {value!r:.80} must be a whole number.")
+    whole = int(value)
     if whole < 0:
         raise ScenarioError(f"{where} {whole} must not be negative: time goes forward; reset() goes back to 0 s.")
     return whole
+
+
+def natural(value: Any, where: str) -> int:
+    """`value` as an integer of 0 or more; ScenarioError where it is anything else."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+        raise ScenarioError(f"{where} {value!r:.80} must be a whole number, 0 or more.")
+    return int(value)
 
 
 def time_ns(value: Any, where: str) -> int:

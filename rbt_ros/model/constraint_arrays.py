@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core import constraints as c
-from rbt_ros.core.signals import FOR_EVER, signal_arrays
-from rbt_ros.core.types import KIND, PARENT, JointKind
+from rbt_ros.core.signals import FOR_EVER, Signal, signal_arrays
+from rbt_ros.core.types import DATA, KIND, ORIGIN, PARENT, JointKind
 from rbt_ros.core.vec import rotation
 from rbt_ros.errors import ModelError
 from rbt_ros.model.constraints import MIMIC, PRESCRIBE, Closure, Constraint, Coupling
@@ -52,8 +52,16 @@ def constraint_arrays(robot: Robot, constraints: tuple[Constraint, ...]) -> c.Co
             signals.append((constraint.signal, -1, 0, FOR_EVER, constraint.origin_ns))
             row[c.SIGNAL] = len(signals)
         rows.append(row)
-    arrays = np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS), *signal_arrays(signals)
-    return c.Constraints(*(frozen(array) for array in arrays))
+    first = np.array(rows), np.array(terms, dtype=float).reshape(-1, c.TERM_COLUMNS)
+    return c.Constraints(*(frozen(array) for array in first), *(seen(array) for array in signal_arrays(signals)))
+
+
+def write_motion(rows: c.Constraints, row: int, motion: Signal, origin_ns: int) -> None:
+    """Let another motion, of as many numbers, be that of a prescribed row: for all who have these arrays."""
+    laws, numbers = rows.signal.base, rows.data.base
+    law = laws[int(rows.row[row, c.SIGNAL]) - 1]
+    law[ORIGIN] = origin_ns
+    numbers[law[DATA] : law[DATA] + len(motion.data)] = motion.data
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -62,9 +70,14 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def seen(array: np.ndarray) -> np.ndarray:
+    """The array, to be read; who is to write it has its base."""
+    return frozen(array.view())
+
+
 def row_slices(constraints: tuple[Constraint, ...]) -> list[slice]:
     """The rows of each constraint."""
-    counts = {"point": 3, "revolute": 5, "weld": 6}
+    counts = {"point": 3, "pin": 2, "revolute": 5, "weld": 6}
     ends = np.cumsum([counts.get(x.kind, 1) for x in constraints]).tolist()
     return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
@@ -106,6 +119,8 @@ def closure_rows(robot: Robot, closure: Closure, where: str) -> list[np.ndarray]
         return [base]
     R_AB = np.array(rotation(closure.quaternion))
     x, y = _across(np.array(closure.axis))
+    if closure.kind == "pin":
+        return [_row(base, c.POINT, axis, np.zeros(3)) for axis in (x, y)]
     dots = {"point": [], "revolute": [(x, closure.axis), (y, closure.axis)]}.get(
         closure.kind, [(AXES[k], AXES[(k + 1) % 3]) for k in range(3)]
     )

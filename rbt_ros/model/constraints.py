@@ -11,9 +11,10 @@ from rbt_ros.core.types import CUBIC, POLYNOMIAL, SINES
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import as_quaternion
 from rbt_ros.model.checks import WORLD, checked_name, number, unit, vector
+from rbt_ros.model.measured import Followed, Measured
 
 Vector = tuple[float, float, float]
-CLOSURES = ("point", "revolute", "weld", "distance")
+CLOSURES = ("point", "pin", "revolute", "weld", "distance")
 MIMIC, COUPLE, PRESCRIBE = "mimic", "couple", "prescribe"
 
 
@@ -27,6 +28,7 @@ class Coupling:
     offset: float = 0.0  # [rad, m]
     signal: Signal | None = None
     origin_ns: int = 0  # where the signal's time starts
+    followed: Followed | None = None  # of a joint that follows measurements: the signal is its, and changes with each
 
     @property
     def among(self) -> str:
@@ -44,7 +46,7 @@ class Closure:
     body_b: str
     at_a: Vector  # in the frame of body_a [m]
     at_b: Vector
-    axis: Vector  # of a revolute one: unit, in body_a
+    axis: Vector  # of a revolute one or a pin: unit, in body_a
     quaternion: tuple[float, float, float, float]  # of a revolute or weld: the frame of body_b in that of body_a
     length: float = 0.0  # [m] of a distance
 
@@ -84,6 +86,9 @@ def drives(constraints: Sequence[Constraint]) -> bool:
 def mimic(follower: str, leader: str, ratio: Any, offset: Any) -> Coupling:
     """follower = ratio · leader + offset."""
     where = f"mimic of joint '{follower}'"
+    for joint in (follower, leader):
+        if not isinstance(joint, str):
+            raise ModelError(f"{where}: {joint!r:.80} is no name of a joint.")
     if follower == leader:
         raise ModelError(f"{where}: it mimics itself; name another joint as leader.")
     factors = ((follower, 1.0), (leader, -number(ratio, f"ratio of {where}")))
@@ -93,6 +98,8 @@ def mimic(follower: str, leader: str, ratio: Any, offset: Any) -> Coupling:
 def couple(name: str, factors: Mapping[str, Any], offset: Any) -> Coupling:
     """Σ factor · position = offset."""
     where = f"coupling '{checked_name('coupling', name)}'"
+    if not isinstance(factors, Mapping):
+        raise ModelError(f"{where}: {factors!r:.80} is no mapping of joints to factors: {{'left': 1, 'right': 2}}.")
     given = tuple((joint, number(c, f"factor of '{joint}' in {where}")) for joint, c in factors.items())
     if not given or not any(c for _, c in given):
         raise ModelError(f"{where}: it couples nothing; give joints with factors: {{'left': 1, 'right': 2}}.")
@@ -102,6 +109,15 @@ def couple(name: str, factors: Mapping[str, Any], offset: Any) -> Coupling:
 def prescribe(joint: str, motion: Any) -> Coupling:
     """position = motion(t): a smooth signal, or a constant."""
     where = f"prescribed joint '{joint}'"
+    if isinstance(motion, Measured):
+        raise ModelError(
+            f"{where}: measurements come while a simulation runs; begin there: sim.prescribe, or inputs of a scenario."
+        )
+    if callable(motion):
+        raise ModelError(
+            f"{where}: a Python function has no rates that could be trusted; give rbt.sines, rbt.polynomial or "
+            "rbt.table(times, values, between='cubic')."
+        )
     if not isinstance(motion, Signal):
         return Coupling(joint, PRESCRIBE, ((joint, 1.0),), number(motion, f"motion of {where}"))
     if motion.law not in (SINES, POLYNOMIAL, CUBIC):
@@ -110,6 +126,12 @@ def prescribe(joint: str, motion: Any) -> Coupling:
             "rbt.polynomial or rbt.table(..., between='cubic')."
         )
     return Coupling(joint, PRESCRIBE, ((joint, 1.0),), 0.0, motion)
+
+
+def follow(joint: str, followed: Followed) -> Coupling:
+    """position = what is measured of it."""
+    factors, origin_ns = ((joint, 1.0),), followed.knots[0].t_ns
+    return Coupling(joint, PRESCRIBE, factors, 0.0, followed.signal(), origin_ns, followed)
 
 
 def closure(

@@ -1,6 +1,7 @@
 """Ropes and stops of a simulation by name: their rows, their start, what they do, what has happened."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rbt_ros.core.types import OK, Input, Model
 from rbt_ros.core.work import Work
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.assembly import Loops, least_multipliers
-from rbt_ros.model.constraints import ConstraintForce
+from rbt_ros.model.constraints import ConstraintForce, idle_force
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.unilateral import UPPER, ContactEvent, RopeForce, StopForce
 from rbt_ros.model.unilateral_arrays import unilateral
@@ -28,10 +29,20 @@ class Forces(NamedTuple):
     stops: dict[str, StopForce]
 
 
-class Contacts:
-    """The ropes and stops of one simulation."""
+def idle_forces(robot: Robot) -> Forces:
+    """What holds does where nothing does anything."""
+    return Forces(
+        {constraint.name: idle_force(constraint) for constraint in robot.constraints},
+        {rope.name: RopeForce(0.0, False, np.zeros(6)) for rope in robot.ropes},
+        {stop.joint: StopForce(0.0, False) for stop in robot.stops},
+    )
 
-    def __init__(self, robot: Robot, model: Model, work: Work):
+
+class Contacts:
+    """The ropes and stops of what moves in one simulation, and what has happened to them."""
+
+    def __init__(self, robot: Robot, model: Model, work: Work, before: "Contacts | None" = None):
+        """before: those of the same simulation while its modes were others; who held then holds."""
         self._robot, self._model, self._work = robot, model, work
         self._rows = [(rope.name, "") for rope in robot.ropes] + [
             (stop.joint, side) for stop in robot.stops for side in stop.sides
@@ -40,6 +51,29 @@ class Contacts:
         self._run = Run(model, self._data, work)
         self.open = True  # whether the state was set, so that who holds is not known
         self.stepper, self.controlled_stepper = self._run.stepper, self._run.controlled_stepper
+        self._past: tuple[ContactEvent, ...] = ()
+        if before is not None:
+            self.open, self._past = before.open, before.events
+            self._run.lost, self._run.driven = before.lost, before.driven
+            self.hold(before.held)
+
+    @property
+    def watches(self) -> bool:
+        """Whether there is anything that could be hit: not where locks keep it all."""
+        return bool(self._rows)
+
+    @property
+    def held(self) -> tuple[tuple[str, str], ...]:
+        """Who holds now: name of the rope or joint, and side of a joint."""
+        return tuple(self._rows[r - self._data.two_sided] for r in self._run.held)
+
+    def hold(self, held: Sequence[tuple[str, str]]) -> None:
+        """Let those hold, as far as they are here."""
+        self._run.held = tuple(self._data.two_sided + r for r, row in enumerate(self._rows) if row in held)
+
+    def set_work(self, work: Work) -> None:
+        """Compute in that workspace: the account of y has grown."""
+        self._work = self._run.work = work
 
     @property
     def lost(self) -> float:
@@ -47,17 +81,44 @@ class Contacts:
         return self._run.lost
 
     @property
+    def driven(self) -> float:
+        """Work that prescribed joints did in impacts since t = 0 [J]."""
+        return self._run.driven
+
+    @property
+    def rows(self) -> c.Constraints:
+        """All conditions that hold now, the two-sided ones first."""
+        return self._run.split.held
+
+    @property
     def events(self) -> tuple[ContactEvent, ...]:
         """What has happened since t = 0; of more than a hundred thousand events, the last."""
-        return tuple(self._event(contact) for contact in self._run.happened)
+        return (*self._past, *(self._event(contact) for contact in self._run.happened))
 
     def forget(self) -> None:
         """Back to t = 0: nothing has happened yet."""
-        self.open = True
+        self.open, self._past = True, ()
         self._run.forget()
+
+    def memory(self) -> dict[str, Any]:
+        """What has happened, and who holds, as lists and numbers."""
+        return {"held": [list(row) for row in self.held], "events": [list(event) for event in self.events]} | {
+            "energies": [self.lost, self.driven]
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Become what `memory` told."""
+        self.forget()
+        self.open = False
+        self._past = tuple(ContactEvent(*event) for event in memory["events"])
+        self._run.lost, self._run.driven = memory["energies"]
+        self.hold([(name, side) for name, side in memory["held"]])
 
     def begin(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """Find out who holds now; what is hit now, is hit."""
+        if not self.watches:
+            self.open = False
+            return
         if self.open:
             self._refuse_beyond(y, input, t_ns)
         if self._run.begin(y, input, t_ns, self.open) != OK:

@@ -11,11 +11,15 @@ from rbt_ros.core.types import JointKind
 from rbt_ros.errors import MessageError, ModelError
 from rbt_ros.model.robot import Robot
 
-MODES = ("free", "effort", "position", "velocity")
-NOT_YET = {
-    "locked": "the node does not lock hinges yet; Simulation.lock does, and a scenario's changes",
-    "prescribed": "the node does not prescribe motions yet; Simulation.prescribe does, and a scenario's changes",
-}
+FREE, EFFORT, POSITION, VELOCITY, LOCKED, PRESCRIBED = MODES = (
+    "free",
+    "effort",
+    "position",
+    "velocity",
+    "locked",
+    "prescribed",
+)
+BALL_MODES = (FREE, EFFORT, LOCKED)  # of a spherical hinge
 LAST_PIECE_NS = 1_000_000_000  # any length: after its last point a trajectory stays there
 
 
@@ -56,12 +60,13 @@ class HingeSetting(NamedTuple):
     """What a joint takes and with which gains; None: as it was. A new mode begins where the joint is."""
 
     joint: str
-    mode: str | None = None  # free: nothing; effort; position, velocity: PD with kp, kd
+    mode: str | None = None  # free: nothing; effort; position, velocity: PD with kp, kd; locked; prescribed: exactly
     kp: float | None = None  # [N·m/rad, N/m]
     kd: float | None = None  # [N·m·s/rad, N·s/m]
     position: float | None = None  # a set-point to go with it
     velocity: float | None = None
     effort: float | None = None
+    delay: float | None = None  # [s] in which a prescribed joint gets to a set-point
 
 
 class HingeSettings(NamedTuple):
@@ -76,9 +81,10 @@ HingeInput = HingeCommand | HingeTrajectory | HingeTorque | HingeSettings
 class Law(NamedTuple):
     """How a joint is driven."""
 
-    mode: str = "effort"
+    mode: str = EFFORT
     kp: float = 0.0
     kd: float = 0.0
+    delay: float = 0.1
 
 
 class Track(NamedTuple):
@@ -112,21 +118,32 @@ def track(origin_ns: int, times_ns: Sequence[int], positions: Sequence[float], v
 # ------------------------------------------------------------------------------------------------------ checks
 def checked_law(joint: str, law: Law, robot: Robot) -> Law:
     """`law`, or ModelError: an unknown mode, gains that are none, a mode that the hinge does not have."""
-    if law.mode in NOT_YET:
-        raise ModelError(f"hinges.{joint}.mode: '{law.mode}' is not available: {NOT_YET[law.mode]}.")
     if law.mode not in MODES:
         raise ModelError(f"hinges.{joint}.mode: '{law.mode[:40]}' is not one of {', '.join(MODES)}.")
     for name, gain in (("kp", law.kp), ("kd", law.kd)):
         if not (math.isfinite(gain) and gain >= 0.0):
             raise ModelError(f"hinges.{joint}.{name}: {gain} must be finite and not negative.")
+    if not 1e-9 <= law.delay <= 1e6:
+        raise ModelError(f"hinges.{joint}.delay: {law.delay} s must be positive: a prescribed joint cannot jump.")
     if joint not in robot.joint_names:
-        if law != Law(law.mode) or law.mode not in ("free", "effort"):
-            raise ModelError(f"hinge '{joint}' is spherical: it is free or takes effort, and has no gains.")
+        if law != Law(law.mode) or law.mode not in BALL_MODES:
+            raise ModelError(f"hinge '{joint}' is spherical: it is free, takes effort or is locked, and has no gains.")
     elif law.mode == "position" and law.kp == 0.0:
         raise ModelError(f"hinges.{joint}.mode: position needs a gain; set hinges.{joint}.kp (and kd) with it.")
     elif law.mode == "velocity" and law.kd == 0.0:
         raise ModelError(f"hinges.{joint}.mode: velocity needs a gain; set hinges.{joint}.kd with it.")
     return law
+
+
+def check_whole_hinges(laws: dict[str, Law], robot: Robot) -> None:
+    """ModelError where a part of a hinge would be locked: a hinge locks with all its joints."""
+    for hinge in robot.hinges:
+        locked = [joint for joint in hinge.joint_names if laws[joint].mode == LOCKED]
+        if locked and len(locked) < len(hinge.joint_names):
+            raise ModelError(
+                f"hinges.{locked[0]}.mode: hinge '{hinge.name}' has the joints {', '.join(hinge.joint_names)}, which "
+                "lock together; set the modes of all of them at once."
+            )
 
 
 def settable(robot: Robot) -> tuple[str, ...]:
@@ -161,8 +178,10 @@ def check_values(what: str, joints: Sequence[str], values: Sequence[float]) -> N
 def check_mode(joint: str, law: Law, command: HingeCommand) -> None:
     """MessageError where the joint's mode does not take what is commanded."""
     way = f"set the parameter hinges.{joint}.mode"
-    if law.mode == "free":
-        raise MessageError(f"joint '{joint}' is free and takes no command; {way}.")
+    if law.mode in (FREE, LOCKED):
+        raise MessageError(f"joint '{joint}' is {law.mode} and takes no command; {way}.")
+    if law.mode == PRESCRIBED and (command.effort or not command.position):
+        raise MessageError(f"joint '{joint}' is prescribed: it takes positions, and velocities with them; {way}.")
     if law.mode == "effort" and (command.position or command.velocity):
         given = "position" if command.position else "velocity"
         raise MessageError(f"joint '{joint}' takes effort, not {given}; {way} to {given} (with gains).")

@@ -10,6 +10,11 @@ from rbt_ros.core.types import V
 from rbt_ros.errors import MessageError, ModelError
 from rbt_ros.model.coordinates import is_finite
 from rbt_ros.model.hinge_commands import (
+    FREE,
+    LOCKED,
+    POSITION,
+    PRESCRIBED,
+    VELOCITY,
     HingeCommand,
     HingeInput,
     HingeSetting,
@@ -22,10 +27,13 @@ from rbt_ros.model.hinge_commands import (
     check_names,
     check_trajectory,
     check_values,
+    check_whole_hinges,
     checked_law,
     settable,
     track,
 )
+from rbt_ros.model.hinge_modes import changes_for
+from rbt_ros.model.modes import Change, Modes
 from rbt_ros.model.robot import Robot
 
 Driven = tuple[Signal, int, int, int, int]  # what `signal_arrays` takes
@@ -36,6 +44,14 @@ class Point(NamedTuple):
 
     position: float
     velocity: float
+
+
+class Aim(NamedTuple):
+    """Where a prescribed joint is to go."""
+
+    joint: str
+    point: Point | None  # None: to rest
+    delay: float  # [s]
 
 
 class Targets:
@@ -101,7 +117,7 @@ class Targets:
         positions, velocities, efforts = command.position or zeros, command.velocity or zeros, command.effort or zeros
         for joint, position, velocity in zip(joints, positions, velocities, strict=True):
             self._points.pop(joint, None)
-            if not lets_go and self.laws[joint].mode != "effort":
+            if not lets_go and self.laws[joint].mode in (POSITION, VELOCITY):
                 self._points[joint] = Point(position, velocity)
         self._write_efforts(joints, efforts)
         return command
@@ -140,9 +156,10 @@ class Targets:
         law = self.laws.get(command.hinge)
         if law is None or command.hinge in self._robot.joint_names:
             raise MessageError(f"robot '{self._robot.name}' has no spherical hinge '{command.hinge[:80]}'.")
-        if law.mode == "free":
+        if law.mode in (FREE, LOCKED):
             raise MessageError(
-                f"hinge '{command.hinge}' is free and takes no command; set the parameter hinges.{command.hinge}.mode."
+                f"hinge '{command.hinge}' is {law.mode} and takes no command; set the parameter "
+                f"hinges.{command.hinge}.mode."
             )
         if not is_finite(command.torque, 3):
             raise MessageError(f"torque on hinge '{command.hinge}': {command.torque} must be three finite numbers.")
@@ -170,7 +187,37 @@ class Targets:
                     check_values(what, point.joints, values)
             if any(point[1:]):
                 check_mode(setting.joint, laws[setting.joint], point)
+        if any(setting.mode is not None for setting in command.settings):
+            check_whole_hinges(laws, self._robot)
         return laws
+
+    # locked and prescribed: modes of the robot, not of what acts on it
+
+    def changes(self, command: HingeSettings, modes: Modes) -> list[Change]:
+        """What the robot's modes must become for these settings; ModelError or MessageError when one is refused."""
+        laws = self.checked(command)
+        chosen = {setting.joint: laws[setting.joint] for setting in command.settings if setting.mode}
+        return changes_for(self._robot, modes, chosen)
+
+    def kept_changes(self, modes: Modes) -> list[Change]:
+        """The same for the joints that are locked or prescribed by what was set before."""
+        held = {joint: law for joint, law in self.laws.items() if law.mode in (LOCKED, PRESCRIBED)}
+        return changes_for(self._robot, modes, held)
+
+    def aims(self, command: HingeInput) -> list[Aim]:
+        """Where prescribed joints are to go now that this command was taken."""
+        if isinstance(command, HingeSettings):
+            points = [HingeCommand((x.joint,), *_given_point(x)) for x in command.settings if x.position is not None]
+            return [aim for point in points for aim in self.aims(point)]
+        if not isinstance(command, HingeCommand):
+            return []
+        lets_go, count = not any(command[1:]), len(command.joints)
+        rows = zip(command.joints, command.position or (0.0,) * count, command.velocity or (0.0,) * count, strict=True)
+        return [
+            Aim(joint, None if lets_go else Point(position, velocity), self.laws[joint].delay)
+            for joint, position, velocity in rows
+            if self.laws[joint].mode == PRESCRIBED
+        ]
 
     def _settle(self, command: HingeSettings, q: np.ndarray) -> HingeSettings:
         try:

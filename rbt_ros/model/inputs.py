@@ -12,8 +12,10 @@ from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
 from rbt_ros.model.hinge_targets import Targets
+from rbt_ros.model.measured import Measurement
 from rbt_ros.model.modes import Change
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.ticks import Ticks
 
 Vector = tuple[float, float, float]
 FOR_EVER = 2**62  # [ticks] what has no end
@@ -26,7 +28,7 @@ class Wrench(NamedTuple):
     force: Vector = (0.0, 0.0, 0.0)  # [N]
     moment: Vector = (0.0, 0.0, 0.0)  # [N·m], beside that of the force
     frame: str = "body"  # axes of both: "body" or "world"
-    at: str = "com"  # where the force acts: "com" or "origin" of the body's frame
+    at: str | Vector = "com"  # where the force acts: "com", "origin" of the body's frame, or a point in that frame [m]
 
 
 class Effort(NamedTuple):
@@ -59,7 +61,7 @@ class WrenchCommand(NamedTuple):
     hold_ns: int
 
 
-Command = WrenchCommand | HingeInput
+Command = WrenchCommand | HingeInput | Measurement
 
 
 class Latched(NamedTuple):
@@ -77,16 +79,18 @@ class _Timed(NamedTuple):
     first: int
     end: int
     signal: Signal | None = None
+    origin_ns: int = 0  # of the signal: the time of `first`
 
 
 class Timeline:
     """All inputs of a run by the ticks on which they act. `current` changes only at `current_end` and by commands."""
 
-    def __init__(self, robot: Robot, h_ns: int, refusal: str = ""):
+    def __init__(self, robot: Robot, ticks: Ticks, refusal: str = ""):
         """refusal: why no input may act at all, if so."""
-        self._robot, self._h_ns, self._refusal = robot, h_ns, refusal
-        self._planned: list[_Timed] = []
-        self._changes: list[tuple[int, Change]] = []  # of modes, by the tick at which they happen
+        self._robot, self._ticks, self._refusal = robot, ticks, refusal
+        self._plans: list[PlannedInput] = []
+        self._planned: list[_Timed] = []  # the same by ticks
+        self._changes: list[PlannedChange] = []  # of modes, by the time at which they happen
         self._happened = 0  # how many of them have
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self.targets = Targets(robot)  # of the hinges
@@ -98,17 +102,50 @@ class Timeline:
         """Add an input of the scenario."""
         if self._refusal:
             raise ScenarioError(self._refusal)
-        first = round(planned.from_ns / self._h_ns)
-        end = FOR_EVER if planned.to_ns is None else max(first + 1, round(planned.to_ns / self._h_ns))
-        what = planned.what
-        value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
-        self._planned.append(_Timed(value, first, end, planned.signal))
+        self._planned.append(self._timed(planned))
+        self._plans.append(planned)
         self.current_end = 0
 
-    def plan_change(self, change: Change, tick: int) -> None:
-        """Let the modes change before that step."""
-        self._changes.append((tick, change))
-        self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry[0])
+    def _timed(self, planned: PlannedInput) -> _Timed:
+        first = self._ticks.nearest(planned.from_ns)
+        end = FOR_EVER if planned.to_ns is None else max(first + 1, self._ticks.nearest(planned.to_ns))
+        what = planned.what
+        value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
+        return _Timed(value, first, end, planned.signal, self._ticks.ns(first))
+
+    def plan_change(self, planned: PlannedChange) -> None:
+        """Let the modes change before the step at that time."""
+        self._changes.append(planned)
+        self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry.at_ns)
+        self.current_end = 0
+
+    def set_refusal(self, refusal: str) -> None:
+        """Why no input may act from now on, if so: ScenarioError where some are planned or act."""
+        if refusal and (self._plans or self._commanded or self.acts):
+            raise ScenarioError(refusal)
+        self._refusal = refusal
+
+    def refuse_sampled(self, what: str, tick: int) -> None:
+        """ScenarioError where a Python function was sampled at the stages of the steps as they are."""
+        for plan, item in zip(self._plans, self._planned, strict=True):
+            if plan.signal is not None and plan.signal.law == t.STAGES and item.end > tick:
+                raise ScenarioError(
+                    f"{what} cannot change before {self._ticks.ns(item.end) * 1e-9:g} s: the Python function that "
+                    f"drives {plan.what} was sampled at the stages of the steps as they are; use rbt.table(...)."
+                )
+
+    def rebase(self, ticks: Ticks, tick: int) -> None:
+        """Count in other ticks from `tick` on; what has begun goes on, what is to come keeps its time."""
+        old, self._ticks = self._ticks, ticks
+        again = [self._timed(plan) for plan in self._plans]
+        self._planned = [
+            new._replace(first=was.first, origin_ns=was.origin_ns) if was.first <= tick else new
+            for was, new in zip(self._planned, again, strict=True)
+        ]
+        self._commanded = {
+            body: item._replace(end=tick + ticks.count(old.ns(item.end) - old.ns(tick)))
+            for body, item in self._commanded.items()
+        }
         self.current_end = 0
 
     @property
@@ -121,26 +158,32 @@ class Timeline:
         if not self.change_is_due(tick):
             return None
         self._happened += 1
-        return self._changes[self._happened - 1][1]
+        return self._changes[self._happened - 1].change
 
     def change_is_due(self, tick: int) -> bool:
         """Whether a change of modes should have happened by this tick, and has not."""
-        return self._happened < len(self._changes) and self._changes[self._happened][0] <= tick
+        return self._happened < len(self._changes) and self._tick_of(self._changes[self._happened]) <= tick
 
-    def rewind(self) -> None:
-        """Back to the start: what is planned is still to come."""
-        self._happened = 0
-        self._changes.sort(key=lambda entry: entry[0])
+    def _tick_of(self, planned: PlannedChange) -> int:
+        return self._ticks.nearest(planned.at_ns)
+
+    def rewind(self, ticks: Ticks) -> None:
+        """Back to the start, by these ticks: what is planned is still to come."""
+        self._ticks, self._happened = ticks, 0
+        self._planned = [self._timed(plan) for plan in self._plans]
+        self._changes.sort(key=lambda entry: entry.at_ns)
         self.drop_commands()
 
-    def command(self, command: Command, tick: int, q: np.ndarray, v: np.ndarray) -> Latched:
+    def command(self, command: WrenchCommand | HingeInput, tick: int, q: np.ndarray, v: np.ndarray) -> Latched:
         """Take a command in place of the last one on that body or those joints; MessageError when it is refused.
 
         q, v: where everything is at this tick.
         """
         self._refuse()
+        if not isinstance(command, Command):
+            raise MessageError(f"{command!r:.80} is no command; rbt.WrenchCommand(wrench, hold_ns) is one.")
         if not isinstance(command, WrenchCommand):
-            taken = self.targets.take(command, tick * self._h_ns, q, v)
+            taken = self.targets.take(command, self._ticks.ns(tick), q, v)
             self.current_end = 0
             return Latched(taken, tick, FOR_EVER)
         wrench = command.wrench
@@ -148,7 +191,7 @@ class Timeline:
             row = self._row(wrench)
         except ModelError as err:
             raise MessageError(str(err)) from err
-        latched = Latched(command, tick, tick + max(1, round(command.hold_ns / self._h_ns)))
+        latched = Latched(command, tick, tick + self._ticks.count(command.hold_ns))
         self._commanded[wrench.body] = _Timed(row, latched.first, latched.end)
         self.current_end = 0
         return latched
@@ -190,7 +233,7 @@ class Timeline:
         """What was commanded and set from outside, as lists and numbers."""
         commanded = {body: [list(item.value), item.first, item.end] for body, item in self._commanded.items()}
         return {
-            "planned": len(self._planned),
+            "planned": [[item.first, item.end, item.origin_ns] for item in self._planned],
             "happened": self._happened,
             "commanded": commanded,
             "hinges": self.targets.memory(),
@@ -198,8 +241,13 @@ class Timeline:
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Become what `memory` told."""
-        if memory["planned"] != len(self._planned):
-            raise ScenarioError(f"the checkpoint was made with {memory['planned']} planned inputs, not these.")
+        planned = memory["planned"]
+        if len(planned) != len(self._planned):
+            raise ScenarioError(f"the checkpoint was made with {len(planned)} planned inputs, not these.")
+        self._planned = [
+            item._replace(first=first, end=end, origin_ns=origin_ns)
+            for item, (first, end, origin_ns) in zip(self._planned, planned, strict=True)
+        ]
         self._commanded = {body: _Timed(tuple(row), *ticks) for body, (row, *ticks) in memory["commanded"].items()}
         self._happened = memory["happened"]
         self.targets.recall(memory["hinges"])
@@ -225,14 +273,18 @@ class Timeline:
         self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
-        edges += [at for at, _ in self._changes[self._happened :]]
+        edges += [self._tick_of(planned) for planned in self._changes[self._happened :]]
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 
+    def end_at(self, t_ns: int) -> None:
+        """Look again at the first tick that is not before that time, at the latest."""
+        self.current_end = min(self.current_end, -((self._ticks.zero_ns - t_ns) // self._ticks.h_ns))
+
     def _driven(self, item: _Timed, signal: Signal, freedom: int) -> tuple[Signal, int, int, int, int]:
         """A row for `signal_arrays`: the signal, what it drives, from, to and its origin [ns]."""
-        first, end = item.first * self._h_ns, min(item.end * self._h_ns, core_signals.FOR_EVER)
-        return signal, freedom, first, end, first
+        end = core_signals.FOR_EVER if item.end == FOR_EVER else self._ticks.ns(item.end)
+        return signal, freedom, item.origin_ns, min(end, core_signals.FOR_EVER), item.origin_ns
 
     def _refuse(self) -> None:
         if self._refusal:
@@ -243,7 +295,15 @@ class Timeline:
         for what, value in (("force", wrench.force), ("moment", wrench.moment)):
             if not is_finite(value, 3):
                 raise ModelError(f"wrench on '{wrench.body}': {what} {value} must be three finite numbers.")
-        point = (0.0, 0.0, 0.0) if wrench.at == "com" else tuple(-c for c in self._robot.bodies[i].com)
+        if wrench.frame not in ("body", "world"):
+            raise ModelError(f"wrench on '{wrench.body}': frame {wrench.frame!r:.80} is not one of body, world.")
+        com = self._robot.bodies[i].com
+        at = {"com": com, "origin": (0.0, 0.0, 0.0)}.get(wrench.at) if isinstance(wrench.at, str) else wrench.at
+        if at is None:
+            raise ModelError(f"wrench on '{wrench.body}': at {wrench.at!r:.80} is not one of com, origin.")
+        if not is_finite(at, 3):
+            raise ModelError(f"wrench on '{wrench.body}': point {at} must be three finite numbers [m].")
+        point = tuple(float(a) - c for a, c in zip(at, com, strict=True))
         axes = t.WORLD_AXES if wrench.frame == "world" else t.BODY_AXES
         return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)), 0.0)
 

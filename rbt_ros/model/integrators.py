@@ -1,11 +1,20 @@
 """What each integrator is for: which robots it moves, what it refuses."""
 
 from rbt_ros.core.types import DAMPING, SINK, JointKind
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.robot import Robot
 
 ADAPTIVE = ("dop853_adaptive", "dormand_prince")  # under error control
 TORQUE_FREE = ("exact", "splitting")
 ONE_BODY = (*TORQUE_FREE, "lie_euler")
+INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *ONE_BODY)
+
+
+def checked_integrator(integrator: str) -> str:
+    """The name of an integrator."""
+    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+        raise ScenarioError(f"integrator '{integrator}' is not one of {', '.join(INTEGRATORS)}.")
+    return integrator
 
 
 def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
@@ -15,10 +24,10 @@ def obstacle(integrator: str, robot: Robot, attraction: float) -> str:
             f"{type(robot).__name__} is no Robot that could be simulated; RobotBuilder.build() makes one, and "
             "rbt.load(name).simulation() is the simulation of a scenario."
         )
-    if robot.constraints and integrator in (*ONE_BODY, *ADAPTIVE):
+    if robot.constraints and integrator in ONE_BODY:
         return (
             f"integrator '{integrator}' does not keep the constraints of robot '{robot.name}', as its steps do not end "
-            "on them; use semi_implicit, rk4 or dop853."
+            "on them; use semi_implicit, rk4, dop853, or one under error control."
         )
     if (robot.ropes or robot.stops) and integrator in ONE_BODY:
         return (

@@ -85,7 +85,8 @@ def turn_round(link: Link) -> Link:
     axis, axis2 = (scale(-1.0, qturn(h.quaternion, a)) for a in (h.axis, h.axis2))
     if h.kind == JointKind.UNIVERSAL:  # the axis that was the child's comes first now
         axis, axis2 = axis2, axis
-    turned = Hinge(h.name, h.kind, h.child, h.parent, link.point, q_JP, axis, axis2)
+    swapped = h.kind == JointKind.UNIVERSAL and not h.swapped
+    turned = Hinge(h.name, h.kind, h.child, h.parent, link.point, q_JP, axis, axis2, swapped)
     return Link(turned, h.at, link.source, not link.turned)
 
 

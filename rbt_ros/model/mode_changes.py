@@ -8,8 +8,9 @@ import numpy as np
 from rbt_ros.core.vec import qconj, qturn, sub
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import unit, vector
-from rbt_ros.model.constraints import PRESCRIBE, prescribe
+from rbt_ros.model.constraints import PRESCRIBE, Coupling, follow, prescribe
 from rbt_ros.model.links import links_now, relative_pose, rigid_root
+from rbt_ros.model.measured import Measured, begun, checked_measured
 from rbt_ros.model.modes import (
     Change,
     Dock,
@@ -38,6 +39,7 @@ class Here(NamedTuple):
     """Where the robot is when its modes change."""
 
     q: np.ndarray  # (nq,) its coordinates
+    v: np.ndarray  # (nv,) and velocities
     pose: np.ndarray  # (n, 7) [q_WB, p_WB] of its bodies' frames
     t_ns: int
 
@@ -46,7 +48,7 @@ def changed(robot: Robot, modes: Modes, change: Change, here: Here) -> Outcome:
     """The modes after `change`; ModelError where it cannot be."""
     check_change(robot, change)
     if isinstance(change, Lock | Unlock):
-        return _locked(robot, modes, as_names(change.hinges), isinstance(change, Lock))
+        return _locked(robot, modes, as_names(change.hinges), isinstance(change, Lock), here)
     if isinstance(change, Dock):
         return _docked(robot, modes, change, here)
     if isinstance(change, Undock):
@@ -56,7 +58,10 @@ def changed(robot: Robot, modes: Modes, change: Change, here: Here) -> Outcome:
             raise ModelError(f"nothing is docked by the name of {change.dock!r:.80}; docks that hold: {known}.")
         return Outcome(modes._replace(docked=left), (change.dock,))
     if isinstance(change, Prescribe):
-        motion = replace(prescribe(change.joint, change.motion), origin_ns=here.t_ns)
+        if isinstance(change.motion, Measured):
+            motion = _follows(robot, change.joint, change.motion, here)
+        else:
+            motion = replace(prescribe(change.joint, change.motion), origin_ns=here.t_ns)
         others = tuple(c for c in modes.prescribed if c.name != change.joint)
         return Outcome(modes._replace(prescribed=(*others, motion)), (change.joint,))
     if isinstance(change, Release):
@@ -65,13 +70,28 @@ def changed(robot: Robot, modes: Modes, change: Change, here: Here) -> Outcome:
     raise ModelError(f"{change!r:.80} is no change of modes; use one of rbt.{kinds}.")
 
 
-def _locked(robot: Robot, modes: Modes, names: tuple[str, ...], lock: bool) -> Outcome:
+def _follows(robot: Robot, joint: str, how: Measured, here: Here) -> Coupling:
+    """A joint that follows measurements, from where it is."""
+    _, q, v = robot.joint_place(joint)
+    how = checked_measured(how, f"measured joint '{joint}'")
+    return follow(joint, begun(how, here.t_ns, float(here.q[q]), float(here.v[v])))
+
+
+def _locked(robot: Robot, modes: Modes, names: tuple[str, ...], lock: bool, here: Here) -> Outcome:
     names = tuple(dict.fromkeys(names))
     unchanged = tuple(name for name in names if (name in modes.locked) == lock)
     new = tuple(name for name in names if name not in unchanged)
     after = {*modes.locked, *new} if lock else {*modes.locked} - {*new}
     in_order = tuple(hinge.name for hinge in robot.hinges if hinge.name in after)
-    return Outcome(modes._replace(locked=in_order), new, unchanged)
+    if lock:
+        return Outcome(modes._replace(locked=in_order), new, unchanged)
+    prescribed = tuple(
+        _follows(robot, c.name, c.followed.how, here)
+        if c.followed and robot.hinges[robot.joint_place(c.name)[0]].name in new
+        else c
+        for c in modes.prescribed
+    )
+    return Outcome(modes._replace(locked=in_order, prescribed=prescribed), new, unchanged)
 
 
 def _released(robot: Robot, modes: Modes, change: Release) -> Outcome:

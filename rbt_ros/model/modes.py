@@ -4,6 +4,7 @@
 `ModeChange` tells what came of it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY
 from rbt_ros.model.checks import WORLD, checked_name, unit, vector
 from rbt_ros.model.constraints import Coupling, Vector
+from rbt_ros.model.measured import Measured, checked_measured
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.signals import Signal
 
@@ -57,7 +59,7 @@ class Prescribe(NamedTuple):
     """Let a joint follow a motion from then on."""
 
     joint: str
-    motion: "Signal | float"  # of the time since then
+    motion: "Signal | float | Measured"  # of the time since then; or what is measured of it
 
 
 class Release(NamedTuple):
@@ -97,7 +99,7 @@ class ModeChange(NamedTuple):
     """What happened, and what it cost."""
 
     t_ns: int  # scenario time
-    what: str  # lock, unlock, dock, undock, prescribe or release
+    what: str  # lock, unlock, dock, undock, prescribe, release; lose, find: of a joint that follows measurements
     names: tuple[str, ...]  # of hinges, docks, joints that changed
     energy_lost: float = 0.0  # [J] in the impact: Carnot
     unchanged: tuple[str, ...] = ()  # that were so already
@@ -108,14 +110,17 @@ class ModeChange(NamedTuple):
         return self.t_ns * 1e-9
 
 
-class HasModes:
+class HasModes(ABC):
     """What anything whose modes can change offers to its users."""
 
-    _modes: Modes
+    @property
+    @abstractmethod
+    def _modes(self) -> Modes:
+        """How it is now."""
 
+    @abstractmethod
     def change(self, change: Change) -> ModeChange:
         """Any change of modes, now."""
-        raise NotImplementedError
 
     @property
     def locked(self) -> tuple[str, ...]:
@@ -150,14 +155,17 @@ class HasModes:
         kind: "weld", "revolute" about `axis` through `at`, or "point", a ball there, both in the frame of body_a [m].
         name: of the dock, for `undock`; by default body_a_body_b.
         """
-        return self.change(Dock(body_a, body_b, kind, tuple(at), tuple(axis), name))  # type: ignore[arg-type]
+        return self.change(Dock(body_a, body_b, kind, at, axis, name))  # type: ignore[arg-type]
 
     def undock(self, name: str) -> ModeChange:
         """Part two bodies: they go on as they move now."""
         return self.change(Undock(name))
 
-    def prescribe(self, joint: str, motion: Signal | float) -> ModeChange:
-        """Let a joint follow a smooth signal of the time since now, which must start where the joint is."""
+    def prescribe(self, joint: str, motion: Signal | float | Measured) -> ModeChange:
+        """Let a joint follow a smooth signal of the time since now, which must start where the joint is.
+
+        Or `rbt.Measured(...)`: the `rbt.Measurement`s of it that come as commands.
+        """
         return self.change(Prescribe(joint, motion))
 
     def release(self, joint: str) -> ModeChange:
@@ -167,6 +175,8 @@ class HasModes:
 
 def as_names(names: Names) -> tuple[str, ...]:
     """One name, or several."""
+    if not isinstance(names, Sequence):
+        raise ModelError(f"{names!r:.80} names no hinge; give a name, or a list of them.")
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -187,11 +197,13 @@ def check_change(robot: Robot, change: Change) -> None:
         _check_dock(robot, change)
     elif isinstance(change, Prescribe | Release):
         robot.joint_place(change.joint)
+        if isinstance(change, Prescribe) and isinstance(change.motion, Measured):
+            checked_measured(change.motion, f"measured joint '{change.joint}'")
 
 
 def _check_dock(robot: Robot, dock: Dock) -> None:
     where = f"dock '{checked_name('dock', dock.title)}'"
-    if dock.kind not in DOCK_KINDS:
+    if not isinstance(dock.kind, str) or dock.kind not in DOCK_KINDS:
         raise ModelError(f"{where}: '{dock.kind}' is not a kind of dock; use one of {', '.join(DOCK_KINDS)}.")
     if dock.body_a == dock.body_b:
         raise ModelError(f"{where}: it joins '{dock.body_a}' with itself; name two bodies.")

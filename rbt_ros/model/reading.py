@@ -45,7 +45,12 @@ class Item:
 
     def error(self, text: str) -> ScenarioError:
         """The error `text` at this place."""
-        return ScenarioError(f"{self.file}:{self.line}: {self.key or 'document'}: {text}")
+        return ScenarioError(f"{self.place}: {text}")
+
+    @property
+    def place(self) -> str:
+        """File, line and key, as messages begin."""
+        return f"{self.file}:{self.line}: {self.key or 'document'}"
 
     # mappings
 

@@ -8,6 +8,7 @@ that to and from the engine's.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, Constraint, Co
 from rbt_ros.model.links import ORIGIN, Link, Links, links_now, rigid_root
 from rbt_ros.model.modes import Docked, Modes
 from rbt_ros.model.robot import Body, Robot
+from rbt_ros.model.unilateral import Rope, Stop
+
+Joined = TypeVar("Joined", Closure, Rope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,7 @@ class Reduction:
     held: np.ndarray  # (nq,) the full robot's coordinates where the engine has none and they stay
     shift: np.ndarray  # (n, 3) in the engine's order: from the engine's origin of a body to its frame's
     loops: tuple[Constraint, ...] = ()  # docks that close loops
+    then: tuple[np.ndarray, np.ndarray] | None = None  # q and pose that `reduced` has made it from; None: `whole`
 
     @cached_property
     def is_whole(self) -> bool:
@@ -67,6 +72,14 @@ class Reduction:
             pose[:, 4:] += arm
             twist[:, 3:] += np.cross(twist[:, :3], arm)
         return (pose, twist) if self.is_whole else (pose[self.rows], twist[self.rows])
+
+    def frame_accelerations(self, pose: np.ndarray, twist: np.ndarray, accel: np.ndarray) -> np.ndarray:
+        """Those of the user's frames, in the user's order, from those of the engine's: a + ẇ × r + ω × (ω × r)."""
+        if self._is_shifted:
+            arm, w = turn_all(pose[:, :4], self.shift), twist[:, :3]
+            accel = accel.copy()
+            accel[:, 3:] += np.cross(accel[:, :3], arm) + np.cross(w, np.cross(w, arm))
+        return accel if self.is_whole else accel[self.rows]
 
     def restricted(self, motion: np.ndarray) -> np.ndarray:
         """[q, v] of the engine from the user's; docks that can turn are at zero and rest."""
@@ -115,6 +128,16 @@ class Reduction:
         return Input(tau, load, signal, given.data)
 
 
+def then_memory(now: Reduction) -> list[Any] | None:
+    """What a reduction was made from, beside the modes, as lists."""
+    return [array.tolist() for array in now.then] if now.then else None
+
+
+def reduction_of(robot: Robot, modes: Modes, then: list[Any] | None) -> Reduction:
+    """The reduction that was made from these, with the same bits."""
+    return whole(robot) if then is None else reduced(robot, modes, *(np.array(x) for x in then))
+
+
 def whole(robot: Robot) -> Reduction:
     """Nothing is locked, docked or prescribed beside what the robot itself has."""
     n, nq, nv = len(robot.bodies), robot.coordinates, robot.freedoms
@@ -142,7 +165,8 @@ def reduced(robot: Robot, modes: Modes, q: np.ndarray, pose: np.ndarray) -> Redu
     docks = tuple(_dock_closure(dock) for dock in loops)
     rows = np.array([row[b.name] for b in robot.bodies])
     small = constrained(small, _constraints(robot, modes, links, docks, q))
-    return Reduction(robot, small, rows, q_at, v_at, np.where(q_at < 0, q, 0.0), shift, docks)
+    small = replace(small, ropes=_ropes_left(robot, links), stops=_stops_left(robot, modes))
+    return Reduction(robot, small, rows, q_at, v_at, np.where(q_at < 0, q, 0.0), shift, docks, (q.copy(), pose.copy()))
 
 
 def _parents_first(robot: Robot, links: Links) -> list[int]:
@@ -196,6 +220,17 @@ def _refuse_lost_friction(robot: Robot, v_at: np.ndarray) -> None:
             )
 
 
+def _ropes_left(robot: Robot, links: Links) -> tuple[Rope, ...]:
+    """The ropes between parts that still move against each other."""
+    apart = [x for x in robot.ropes if rigid_root(links, x.body_a) != rigid_root(links, x.body_b)]
+    return tuple(_reframed_ends(rope, links) for rope in apart)
+
+
+def _stops_left(robot: Robot, modes: Modes) -> tuple[Stop, ...]:
+    """The stops of the joints that still move; a joint that is seen from its child has the same coordinate."""
+    return tuple(x for x in robot.stops if robot.hinges[robot.joint_place(x.joint)[0]].name not in modes.locked)
+
+
 def _constraints(
     robot: Robot, modes: Modes, links: Links, docks: Sequence[Constraint], q: np.ndarray
 ) -> list[Constraint]:
@@ -205,20 +240,20 @@ def _constraints(
     for constraint in (*robot.constraints, *modes.prescribed, *docks):
         if isinstance(constraint, Closure):
             if rigid_root(links, constraint.body_a) != rigid_root(links, constraint.body_b):
-                kept.append(_closure_reframed(constraint, links))
+                kept.append(_reframed_ends(constraint, links))
         elif constraint.kind != PRESCRIBE or constraint in modes.prescribed or constraint.name not in replaced:
             left = _coupling_left(robot, modes, constraint, q)
             kept += [left] if left.factors else []
     return kept
 
 
-def _closure_reframed(closure: Closure, links: Links) -> Closure:
-    """The same in the engine's frames."""
+def _reframed_ends(joined: Joined, links: Links) -> Joined:
+    """The same closure or rope in the engine's frames."""
     points = (
         sub(at, links[body].point if body != WORLD else ORIGIN)
-        for at, body in ((closure.at_a, closure.body_a), (closure.at_b, closure.body_b))
+        for at, body in ((joined.at_a, joined.body_a), (joined.at_b, joined.body_b))
     )
-    return replace(closure, **dict(zip(("at_a", "at_b"), points, strict=True)))
+    return replace(joined, **dict(zip(("at_a", "at_b"), points, strict=True)))
 
 
 def _coupling_left(robot: Robot, modes: Modes, coupling: Coupling, q: np.ndarray) -> Coupling:

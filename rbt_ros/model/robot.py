@@ -53,13 +53,15 @@ class Hinge:
     quaternion: tuple[float, float, float, float]  # q_PJ: the child's frame in the parent's, hinge at zero
     axis: tuple[float, float, float]  # unit
     axis2: tuple[float, float, float]  # unit; universal: the second axis, in the child; planar: x
+    swapped: bool = False  # universal, seen from its child: the first axis is the joint _2
 
     @property
     def joint_names(self) -> tuple[str, ...]:
         """One name per one-axis freedom, as JointState wants them; none for spherical and free hinges."""
         if self.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
             return (self.name,)
-        return tuple(f"{self.name}_{suffix}" for suffix in FREEDOM_NAMES.get(self.kind, ()))
+        names = tuple(f"{self.name}_{suffix}" for suffix in FREEDOM_NAMES.get(self.kind, ()))
+        return names[::-1] if self.swapped else names
 
     @property
     def single_axes(self) -> tuple[SingleAxis, ...]:

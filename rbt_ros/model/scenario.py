@@ -1,6 +1,7 @@
 """Scenario YAML -> Scenario: what runs, from where, how, for how long. Every error carries file and line."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +13,9 @@ from rbt_ros.model.change_yaml import WORDS as CHANGES
 from rbt_ros.model.change_yaml import planned_change
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
+from rbt_ros.model.folding import array
 from rbt_ros.model.inputs import Effort, PlannedChange, PlannedInput, Wrench
-from rbt_ros.model.integrators import ADAPTIVE, ONE_BODY, no_inputs, obstacle
+from rbt_ros.model.integrators import INTEGRATORS, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
@@ -25,7 +27,6 @@ from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import share
 
 Vector = tuple[float, float, float]
-INTEGRATORS = ("semi_implicit", "rk4", "dop853", *ADAPTIVE, *ONE_BODY)
 KEYS = (
     *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
@@ -40,6 +41,8 @@ OUTPUT_RATES = {  # [Hz] defaults
     "multi_dof_joint_states": 100.0,
     "markers": 30.0,
     "ropes": 100.0,
+    "hinge_wrenches": 0.0,
+    "poinsot": 0.0,
 }
 
 
@@ -67,6 +70,7 @@ class Scenario:
     mode: str = "realtime"
     clock_start_ns: int = 1_000_000_000
     text: str = ""
+    folder: Path | None = None  # where the files that it names are looked for
 
 
 def find_scenario(name: str) -> Path:
@@ -94,7 +98,7 @@ def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
 
 def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     doc.mapping(*KEYS)
-    if doc["rbt"].value != 1:
+    if isinstance(doc["rbt"].value, bool) or doc["rbt"].value != 1:
         raise doc["rbt"].error(f"is {doc['rbt'].value!r}; this version reads scenarios of format 1: write `rbt: 1`.")
     robot = _robot(doc["robot"], path)
     given: dict[str, Any] = {}
@@ -103,6 +107,8 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     if "attraction" in doc:
         doc["attraction"].mapping("mu", "at")
         given["attraction"] = doc["attraction"]["mu"].number()
+        if given["attraction"] < 0:
+            raise doc["attraction"]["mu"].error(f"{doc['attraction']['mu'].value} m³/s² is negative; masses attract.")
         if "at" in doc["attraction"]:
             given["attractor"] = doc["attraction"]["at"].vector("length")
     if "step" in doc:
@@ -128,15 +134,31 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
         given["inputs"] = tuple(_input(entry, robot) for entry in doc["inputs"].entries())
     if "duration" in doc:
         given["duration_ns"] = _positive_time(doc["duration"])
+        _check_ends(doc, given["duration_ns"], given.get("h_ns", Scenario.h_ns), given.get("inputs", ()))
     if "seed" in doc:
         given["seed"] = doc["seed"].integer()
+        if given["seed"] < 0:
+            raise doc["seed"].error(f"{given['seed']} must be 0 or more.")
     if "outputs" in doc:
         given["outputs"] = {**OUTPUT_RATES, **_outputs(doc["outputs"])}
     if "mode" in doc:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
         given["clock_start_ns"] = _positive_time(doc["clock_start"])
-    return Scenario(robot, name=path.stem, text=text, **given)
+    return Scenario(robot, name=path.stem, text=text, folder=path.parent.absolute(), **given)
+
+
+def _check_ends(doc: Item, duration_ns: int, h_ns: int, inputs: Sequence[PlannedInput | PlannedChange]) -> None:
+    """A run of no step is an error; an input after its end is worth a warning."""
+    if duration_ns < h_ns:
+        raise doc["duration"].error(f"{doc['duration'].value} is less than one step of {h_ns * 1e-6:g} ms.")
+    for item, planned in zip(doc["inputs"].entries() if inputs else (), inputs, strict=True):
+        start_ns = planned.from_ns if isinstance(planned, PlannedInput) else planned.at_ns
+        if start_ns > duration_ns:
+            warnings.warn(
+                f"{item.place}: it starts at {start_ns * 1e-9:g} s, and a run ends at {duration_ns * 1e-9:g} s.",
+                stacklevel=4,
+            )
 
 
 def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
@@ -165,9 +187,9 @@ def _stabilise(item: Item, robot: Robot, attraction: float) -> Stabilise:
     try:
         options = checked_stabilise(Stabilise(**given))
     except ScenarioError as err:
-        raise item.error(str(err)) from err
+        raise item.error(str(err).removeprefix("stabilise: ")) from err
     if options.method != "none" and (text := stabilise_obstacle(robot, attraction)):
-        raise item.error(text)
+        raise item.error(text.removeprefix("stabilise: "))
     return options
 
 
@@ -188,14 +210,19 @@ def _outputs(item: Item) -> dict[str, float]:
 
 
 def _robot(item: Item, path: Path) -> Robot:
-    """The robot of `robot: {name:, bodies:, hinges:}` or `robot: {urdf: FILE, base:, stops:}`, constraints:, ropes:."""
-    item.mapping("name", "bodies", "hinges", "constraints", "ropes", "urdf", "base", "stops")
+    """The robot of `robot: {name:, bodies:, hinges:}`, `robot: {urdf: FILE, base:, stops:}` or
+    `robot: {array: l_shape, options: {size: 2}}`; each with constraints:, ropes:."""
+    item.mapping("name", "bodies", "hinges", "constraints", "ropes", "urdf", "base", "stops", "array", "options")
     robot = _tree(item, path)
     robot = with_constraints(robot, item["constraints"]) if "constraints" in item else robot
     return with_ropes_of(robot, item["ropes"]) if "ropes" in item else robot
 
 
 def _tree(item: Item, path: Path) -> Robot:
+    if "array" in item:
+        item.mapping("array", "options", "constraints", "ropes")
+        options = item["options"].mapping().plain() if "options" in item else {}
+        return placed(item["array"], array, item["array"].text(), **options)
     if "urdf" in item:
         item.mapping("urdf", "base", "constraints", "ropes", "stops")
         base = item["base"].choice(*BASES) if "base" in item else BASES[0]

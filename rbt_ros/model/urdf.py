@@ -4,6 +4,7 @@ from xml.etree import ElementTree as ET
 
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
+from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import from_roll_pitch_yaw, roll_pitch_yaw
 from rbt_ros.model.build import DEFAULT_CREEP, second_axis
 from rbt_ros.model.constraints import MIMIC, Coupling
@@ -18,6 +19,8 @@ AXISLESS = {JointKind.FIXED: "fixed", JointKind.SPHERICAL: "floating", JointKind
 
 def urdf_text(robot: Robot) -> str:
     """The robot as URDF. The world is a link of its own, so that the whole is one tree."""
+    if not isinstance(robot, Robot):
+        raise ModelError(f"urdf_text: {type(robot).__name__} is no Robot; RobotBuilder.build makes one.")
     root = ET.Element("robot", name=robot.name)
     ET.SubElement(root, "link", name=WORLD)
     mimics = {x.name: x for x in robot.constraints if isinstance(x, Coupling) and x.kind == MIMIC}

@@ -10,13 +10,14 @@ from rbt_ros.model.elements import Element, parse_xml
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf_parts import Joint, Link, colours, joint, link, placed
 from rbt_ros.model.urdf_tree import hinges_of, merge_massless, root_of
+from rbt_ros.paths import as_path
 
 BASES = ("floating", "fixed")
 
 
 def load_urdf(path: str | Path, base: str = "floating") -> Robot:
     """The robot in a URDF or xacro file. base: a root link not named `world` is "floating" or "fixed" to the world."""
-    file = Path(path).expanduser()
+    file = as_path(path, "URDF")
     try:
         data = file.read_bytes()
     except FileNotFoundError as err:

@@ -11,14 +11,14 @@ def placed(item: Item, make, *args, **kwargs):
     try:
         return make(*args, **kwargs)
     except ModelError as err:
-        raise item.error(str(err)) from err
+        raise item.error(str(err).removeprefix(f"{item.place}: ")) from err
 
 
 def attitude(item: Item) -> tuple[float, float, float, float]:
     """w x y z, or [ZXZ, a, b, c] with angles in rad or with units."""
     if isinstance(item.value, list) and item.value and isinstance(item.value[0], str) and item.value[0].isalpha():
         return euler(item)
-    return placed(item, as_quaternion, item.vector("plain number", 4), item.key)
+    return placed(item, as_quaternion, item.vector("plain number", 4), item.place)
 
 
 def euler(item: Item) -> tuple[float, float, float, float]:
@@ -27,7 +27,7 @@ def euler(item: Item) -> tuple[float, float, float, float]:
     if len(entries) != 4:
         raise item.error("takes a sequence and three angles: [ZXZ, 10 deg, 20 deg, 30 deg].")
     angles = [e.number("angle") for e in entries[1:]]
-    return placed(item, as_quaternion, (entries[0].text(), *angles), item.key)
+    return placed(item, as_quaternion, (entries[0].text(), *angles), item.place)
 
 
 def signal(item: Item) -> Signal:

@@ -9,11 +9,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from rbt_ros.command_messages import array_command, hinge_command, spherical_hinges, torque_command, trajectory
 from rbt_ros.errors import MessageError
 from rbt_ros.model.inputs import Command
 from rbt_ros.model.robot import Robot
 from rbt_ros.ros.convert import message_class, shortened, stamp_of, wrench_command
-from rbt_ros.ros.convert_hinges import array_command, hinge_command, spherical_hinges, torque_command, trajectory
 
 ARRAYS = {f"hinge_{what}_commands": what for what in ("position", "velocity", "effort")}
 WRENCH = "geometry_msgs/msg/WrenchStamped"
@@ -101,4 +101,5 @@ def answerable(robot: Robot) -> tuple[str, ...]:
     bodies = tuple(f"wrench/{body.name}" for body in robot.bodies)
     floating = ("wrench",) if len(robot.free_bodies) == 1 else ()
     torques = tuple(f"hinges/{hinge}/wrench_command" for hinge in spherical_hinges(robot))
-    return (*(("hinge_commands",) if robot.joint_names else ()), *floating, *bodies, *torques)
+    hinges = ("hinge_commands", "hinge_trajectory") if robot.joint_names else ()
+    return (*hinges, *floating, *bodies, *torques)

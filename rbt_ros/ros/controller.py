@@ -6,19 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
+from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from rbt_ros import topics
+from rbt_ros.command_log import frame_of
+from rbt_ros.command_messages import hinge_command_fields, trajectory_fields
 from rbt_ros.control import CLOCK_START_NS, Action, BodySeen, Controller, JointSeen, Observation, body_seen, joints_seen
-from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque
+from rbt_ros.errors import RbtError
+from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Wrench
-from rbt_ros.ros.command_log import frame_of
 from rbt_ros.ros.convert import fields_of, fill, message_class, stamp_of
-from rbt_ros.ros.convert_hinges import hinge_command_fields
+from rbt_ros.ros.executor import NodeExecutor
 from rbt_ros.ros.stop import StopRequest
 
 JOINTS = ""  # stands for joint_states among the bodies
@@ -41,6 +44,18 @@ class ControllerNode(Node):
         for body in controller.bodies:
             for topic in ("odom", f"odom/{body}"):
                 self.create_subscription(Odometry, topic, functools.partial(self._on_body, body), DEPTH)
+        if hasattr(controller, "aim"):
+            target = self.declare_parameter("target", Parameter.Type.DOUBLE_ARRAY).value  # w x y z; not set: None
+            if target is not None:
+                controller.aim(tuple(target))
+            self.create_subscription(PoseStamped, "target_pose", self._on_target, DEPTH)
+
+    def _on_target(self, message: PoseStamped) -> None:
+        q = message.pose.orientation
+        try:
+            self._controller.aim((q.w, q.x, q.y, q.z))  # type: ignore[attr-defined]
+        except RbtError as err:
+            self.get_logger().warning(f"target_pose ignored: {err}")
 
     def _on_joints(self, message: JointState) -> None:
         self._see(JOINTS, stamp_of(message), joints_seen(message.name, message.position, message.velocity))
@@ -61,6 +76,8 @@ class ControllerNode(Node):
     def _send(self, action: Action, stamp: int) -> None:
         if isinstance(action, HingeCommand):
             self._on("hinge_commands", "sensor_msgs/msg/JointState")(hinge_command_fields(action, stamp))
+        elif isinstance(action, HingeTrajectory):
+            self._on("hinge_trajectory", "trajectory_msgs/msg/JointTrajectory")(trajectory_fields(action, stamp))
         elif isinstance(action, HingeTorque):
             send = self._on(f"hinges/{action.hinge}/wrench_command", "geometry_msgs/msg/WrenchStamped")
             send(topics.wrench_fields(stamp, "", (0.0, 0.0, 0.0), action.torque))
@@ -83,8 +100,7 @@ def spin(controller: Controller, clock_start_ns: int = CLOCK_START_NS) -> None:
     stop = StopRequest()
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     node = ControllerNode(controller, clock_start_ns)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
+    executor = NodeExecutor(node)
     while not stop.requested:
         executor.spin_once(timeout_sec=0.1)
     node.destroy_node()

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from rbt_ros.errors import MessageError
-from rbt_ros.model.inputs import Wrench, WrenchCommand
-from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.command_messages import shortened as shortened
+from rbt_ros.command_messages import stamp_of as stamp_of
+from rbt_ros.command_messages import wrench_command as wrench_command
 
 
 @functools.cache
@@ -59,29 +59,3 @@ def fields_of(message: Any) -> Any:
     if isinstance(message, Iterable):
         return [fields_of(element) for element in message]
     return message
-
-
-def stamp_of(message: Any) -> int:
-    """The header's stamp [ns]; 0 where the sender left it out."""
-    return int(message.header.stamp.sec) * 1_000_000_000 + int(message.header.stamp.nanosec)
-
-
-def wrench_command(message: Any, robot: Robot, body: str, *, prefix: str, at: str, hold_ns: int) -> WrenchCommand:
-    """geometry_msgs/WrenchStamped -> command on `body`; MessageError where frame or numbers are not usable."""
-    frame = message.header.frame_id
-    if frame == prefix + WORLD:
-        axes = "world"
-    elif frame in ("", prefix + body):
-        axes = "body"
-    else:
-        known = f"'{prefix + WORLD}', '{prefix + body}' or empty for the body's own axes"
-        raise MessageError(f"wrench on '{body}': frame_id '{shortened(frame)}' is not usable here; use {known}.")
-    force, torque = message.wrench.force, message.wrench.torque
-    wrench = Wrench(body, (force.x, force.y, force.z), (torque.x, torque.y, torque.z), axes, at)
-    return WrenchCommand(wrench, hold_ns)
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """`text` fit for a log line."""
-    clean = "".join(c if c.isprintable() else "?" for c in text[: most + 1])
-    return clean if len(text) <= most else f"{clean[:most]}... ({len(text)} characters)"

@@ -6,25 +6,35 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from rbt_ros.command_messages import hinge_settings
 from rbt_ros.errors import RbtError, ScenarioError
-from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, Law, settable
+from rbt_ros.model.hinge_commands import LOCKED, PRESCRIBED, HingeSetting, HingeSettings, Law, settable
 from rbt_ros.model.hinge_targets import Targets
 from rbt_ros.model.robot import Robot
-from rbt_ros.ros.convert_hinges import hinge_settings
+
+DEFAULTS = Law()._asdict()  # of set-points: zero
 
 
 class HingeParameters:
     """What parameters say of the hinges. Set mode and gains in one atomic call: each call must make sense by itself."""
 
-    def __init__(self, node: Node, robot: Robot, post: Callable[[HingeSettings], None]):
-        """node: has them declared; post: hands over what changes."""
-        self._node, self._robot, self._post = node, robot, post
+    def __init__(
+        self,
+        node: Node,
+        robot: Robot,
+        post: Callable[[HingeSettings], None],
+        rehearse: Callable[[HingeSettings], None],
+    ):
+        """node: has them declared; post: hands over what changes; rehearse: an RbtError where it cannot be done."""
+        self._node, self._robot, self._post, self._rehearse = node, robot, post, rehearse
         self._targets = Targets(robot)  # of which only the laws are used: those of the parameters
         self._adopting = False
         declared = [f"hinges.{joint}.{key}" for joint in settable(robot) for key in HingeSetting._fields[1:]]
         given = {name: node.get_parameter(name).value for name in declared if node.has_parameter(name)}
-        self.start = hinge_settings({name: x for name, x in given.items() if x not in (0.0, "effort")}, robot)
+        said = {name: x for name, x in given.items() if x != DEFAULTS.get(name.rpartition(".")[2], 0.0)}
+        self.start = hinge_settings(said, robot)
         try:
+            self._check(self.start)
             self._targets.laws = self._targets.checked(self.start)
         except RbtError as err:
             raise ScenarioError(f"parameter {err}") from err
@@ -43,10 +53,19 @@ class HingeParameters:
 
     def _judge(self, changes: list[Parameter]) -> SetParametersResult:
         try:
-            self._targets.checked(self._settings(changes))
+            self._check(self._settings(changes))
         except RbtError as err:
             return SetParametersResult(successful=False, reason=str(err))
         return SetParametersResult(successful=True)
+
+    def _check(self, settings: HingeSettings) -> None:
+        """An RbtError where they make no sense; who locks or prescribes anew does so in a rehearsal first."""
+        laws = self._targets.checked(settings)
+        held = {joint: law for joint, law in laws.items() if law.mode in (LOCKED, PRESCRIBED)}
+        anew = any(law.mode != self._targets.laws[joint].mode for joint, law in held.items())
+        if anew and not self._adopting:
+            told = (HingeSetting(joint, law.mode, delay=law.delay) for joint, law in held.items())
+            self._rehearse(HingeSettings(tuple(told)))
 
     def _act(self, changes: list[Parameter]) -> None:
         settings = self._settings(changes)

@@ -1,51 +1,36 @@
-"""The stepping thread: owns the Simulation, keeps absolute deadlines on steady time, publishes from where it steps.
+"""The stepping thread: owns the Simulation, takes what other threads handed over, steps when it is time, publishes.
 
 It waits on one condition for a command, a request or a deadline, whichever comes first, so that no service waits for a
-step and no step for a service. The executor only parses and posts; nothing here waits on simulated time.
+step and no step for a service. The executor only parses and posts; nothing here waits on simulated time. When a step
+is due says `pacing`, what must be answered before it `lockstep`, how commands are taken `taking`.
 """
 
-import ctypes
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from rbt_ros.errors import MessageError, SolveError
-from rbt_ros.model.hinge_commands import HingeCommand, HingeSettings, HingeTrajectory
-from rbt_ros.model.inputs import Command, Latched, WrenchCommand
+from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.inputs import Command, Latched
+from rbt_ros.model.ticks import Ticks
 from rbt_ros.results import Sample
-from rbt_ros.ros.measures import Counters, LoopStatistics, Record
-from rbt_ros.ros.sources import Barrier, Lockstep, Posted, Watchdog
+from rbt_ros.ros.lockstep import Gate
+from rbt_ros.ros.mailbox import Mailbox
+from rbt_ros.ros.measures import Counters, LoopStatistics
+from rbt_ros.ros.pacing import Pacer, wake_up_on_time
+from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.taking import Intake
 from rbt_ros.sim import Simulation
 
-PR_SET_TIMERSLACK = 29  # <linux/prctl.h>
-MOST_LAG_NS = 5_000_000_000  # behind by more than this, the lag is given up and reported (a machine that slept)
 SECOND_NS = 1_000_000_000
-REPEAT_NS = 100_000_000  # how often lockstep repeats the outputs that nobody has answered
-STAMPS_KEPT = 8192  # ticks whose time of publication is known
-# in one tick hinge commands are latched in this order, and what comes out of it waits for the next tick: the topics of
-# the command log do not tell which of two entries of one stamp was first
-LOG_ORDER = {HingeSettings: 1, HingeCommand: 2, HingeTrajectory: 3}
-MOST_DEFERRED = 1000
-ANSWER_S = 10.0  # for a request, which the stepping thread serves between two steps
-
-
-def wake_up_on_time() -> None:
-    """Ask Linux to wake the calling thread within a microsecond of its timers; the default leaves it 50 us of slack."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:  # Linux only; elsewhere the jitter in /diagnostics tells
-        prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1))
+SPARE_NS = 200_000  # before a deadline, where something that can wait is done
 
 
 class Output(NamedTuple):
-    """What to publish every `divider` ticks."""
+    """What to publish each `period_ns` of simulated time, in whole ticks; 0: every tick."""
 
-    divider: int
+    period_ns: int
     publish: Callable[[Sample, int], None]  # (sample, stamp [ns])
     in_step: bool = True  # whether the report of a second waits for its stamp
 
@@ -63,38 +48,35 @@ class Loop:
         on_latched: Callable[[Latched, int], None],
         on_fault: Callable[[str], None],
         second: Callable[[Sample, int], None],
+        on_restart: Callable[[], None] = lambda: None,
         mode: str = "realtime",
         factor: float = 1.0,
         lockstep: Lockstep | None = None,
         watchdog: Watchdog | None = None,
         paused: bool = False,
+        claim: Callable[[], None] | None = None,
     ):
+        """claim: called by the stepping thread before its first step, for what a thread asks of the system."""
         self.sim = sim
-        self.counters = Counters()
         self.failure: str | None = None  # why the simulation stands still
         self.crashed: BaseException | None = None  # a defect of ours, raised again by `stop`
         self.mode, self.paused = mode, paused  # written by the stepping thread
-        self.factor = factor  # simulated seconds per second of steady time
-        self.lockstep = lockstep or Lockstep()
+        self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
         self.watchdog = watchdog or Watchdog()
-        self._clock_start_ns = clock_start_ns
-        self._every_tick, self._outputs = every_tick, tuple(outputs)
-        self._on_latched, self._on_fault, self._second = on_latched, on_fault, second
-        self._report_divider = math.lcm(*(o.divider for o in self._outputs if o.in_step))
-        self._steps = 0  # since the start of the process; the clock counts these
+        self._mailbox = Mailbox()
+        self._pacer = Pacer(sim, self._mailbox, factor)
+        self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault)
+        self._gate = Gate(lockstep or Lockstep(), self._intake, self.stamp_ns)
+        self._clock_start_ns, self._claim = clock_start_ns, claim
+        self._every_tick, self._outputs, self._second = every_tick, tuple(outputs), second
+        self._on_restart = on_restart  # the simulation was put elsewhere in time
+        self._clock = Ticks(sim.h_ns, clock_start_ns)
+        self._steps = 0  # since the start of the process
+        self._grid = 0  # the step from which outputs and lockstep count: the last at which the clock changed
+        self._divide()
         self._steps_asked = 0  # while paused
-        self._overruns = self._given_up_ns = self._elapsed_ns = 0
+        self._started = self._stepped_at = 0  # steady time [ns] of the start, and of the begin of the last step
         self._rate = 0.0
-        self._late, self._latency = Record(), Record()
-        self._published_ns = np.zeros(STAMPS_KEPT, dtype=np.int64)
-        self._barrier, self._repeat_at = Barrier(), 0
-        self._order_now = 0  # of the hinge commands latched in this tick: see LOG_ORDER
-        self._deferred: list[Posted] = []  # for the next tick
-        self._passed = -1  # the step whose barrier is behind us
-        self._inbox: deque[Posted] = deque()
-        self._requests: deque[Callable[[Simulation], Any]] = deque()
-        self._wake = threading.Condition()
-        self._stopping = False
         self._thread = threading.Thread(target=self._guarded_run, name="stepping", daemon=True)
 
     # from other threads
@@ -105,9 +87,7 @@ class Loop:
 
     def stop(self) -> None:
         """End after the step under way; raises what the thread died of, if it did."""
-        with self._wake:
-            self._stopping = True
-            self._wake.notify()
+        self._mailbox.close()
         if self._thread.ident is not None:
             self._thread.join()
         if self.crashed is not None:
@@ -115,33 +95,44 @@ class Loop:
 
     def post(self, command: Command, stamp_ns: int, source: str = "") -> None:
         """Hand over a command; it is latched before the next step."""
-        with self._wake:
-            self._inbox.append(Posted(command, stamp_ns, source, time.monotonic_ns()))
-            self._wake.notify()
+        self._mailbox.post(command, stamp_ns, source)
 
     def ask(self, request: Callable[[Simulation], Any]) -> None:
         """Let the stepping thread call `request`, checked by who asks, with the simulation before its next step."""
-        with self._wake:
-            self._requests.append(request)
-            self._wake.notify()
+        self._mailbox.ask(request)
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
         """What `request` returns or raises, called by the stepping thread between two steps."""
-        answer: Future = Future()
-
-        def run(sim: Simulation) -> None:
-            try:
-                answer.set_result(request(sim))
-            except Exception as err:  # raised again by `result`, in the thread that asked
-                answer.set_exception(err)
-
-        self.ask(run)
-        return answer.result(ANSWER_S)
+        return self._mailbox.call(request)
 
     @property
     def alive(self) -> bool:
         """Whether the thread runs."""
         return self._thread.is_alive()
+
+    @property
+    def started(self) -> bool:
+        """Whether the thread was started."""
+        return self._thread.ident is not None
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread has not ended: it runs, or is still to be started."""
+        return not self.started or self.alive
+
+    @property
+    def counters(self) -> Counters:
+        """What became of the commands."""
+        return self._intake.counters
+
+    @property
+    def factor(self) -> float:
+        """Simulated seconds per second of steady time."""
+        return self._pacer.factor
+
+    @factor.setter
+    def factor(self, factor: float) -> None:
+        self._pacer.factor = factor
 
     @property
     def state(self) -> str:
@@ -150,19 +141,23 @@ class Loop:
             return "stands still"
         if self.paused:
             return "paused"
-        missing = self._barrier.missing(self.lockstep) if self.mode == "lockstep" else []
+        missing = self._gate.missing() if self.mode == "lockstep" else []
         return f"{self.mode}, waits for {', '.join(missing)}" if missing else self.mode
 
     def stamp_ns(self) -> int:
         """The clock: `clock_start` plus the steps since the start, whatever was reset. Never goes back."""
-        return self._clock_start_ns + self._steps * self.sim.h_ns
+        return self._clock.ns(self._steps)
+
+    @property
+    def zero_ns(self) -> int:
+        """The stamp from which steps of the present length, and with them the periods of outputs, are counted."""
+        return self._clock.ns(self._grid) if self._clock.h_ns == self.sim.h_ns else self.stamp_ns()
 
     def statistics(self) -> LoopStatistics:
         """How well time was kept so far."""
-        late, latency = self._late.spread(), self._latency.spread()
-        return LoopStatistics(
-            self._steps, self._elapsed_ns, self._overruns, self._given_up_ns, self._rate, late, latency
-        )
+        pacer, elapsed = self._pacer, max(0, self._stepped_at - self._started)
+        late, latency = pacer.late.spread(), self._intake.latency.record.spread()
+        return LoopStatistics(self._steps, elapsed, pacer.overruns, pacer.given_up_ns, self._rate, late, latency)
 
     # requests: called in the stepping thread, by `ask` and `call`
 
@@ -173,8 +168,35 @@ class Loop:
 
     def set_lockstep(self, lockstep: Lockstep) -> None:
         """Wait for other topics, or otherwise."""
-        self.lockstep = lockstep
+        self._gate.options = lockstep
         self._begin_anew()
+
+    @property
+    def steps_left(self) -> int:
+        """How many steps are still to be taken of those that were asked for while it is paused."""
+        return self._steps_asked
+
+    def rewind_clock(self) -> None:
+        """Show the start of the clock again. Only for who asks: listeners of /tf do not expect it."""
+        self._count_from(self._clock_start_ns)
+        self._begin_anew()
+        self._on_restart()
+        self._publish(self._outputs)
+
+    def set_step(self, step: float) -> None:
+        """Take steps of that length [s] from now on; the clock goes on, outputs keep their periods from here on.
+
+        ScenarioError where it cannot be.
+        """
+        self.refuse_another_step()
+        self.sim.set_step(step)
+        self._count_from(self.stamp_ns())
+        self._begin_anew()
+
+    def refuse_another_step(self) -> None:
+        """ScenarioError where steps of the present length are still to be taken."""
+        if self._steps_asked:
+            raise ScenarioError(f"the step is not changed while {self._steps_asked} steps are being taken; wait.")
 
     def set_paused(self, paused: bool) -> None:
         """Stand still, or go on; the clock stands still with it."""
@@ -186,22 +208,62 @@ class Loop:
         self._steps_asked += count
         self._begin_anew()
 
+    def take_posted(self) -> None:
+        """Take over what was posted, in the order of arrival."""
+        while self._mailbox.commands:
+            posted = self._mailbox.commands.popleft()
+            if self.mode == "lockstep" and self._gate.waits_for(posted):
+                self._gate.take(posted, self._place)
+            else:
+                self._intake.take(posted, before_answers=self._is_shut())
+
+    def note(self, latched: Latched) -> None:
+        """A request has given this command itself."""
+        self._intake.note(latched)
+
     def restarted(self, clock_ns: int = 0) -> None:
         """The simulation was put elsewhere in time: forget its past, show it under the next stamp, or clock_ns."""
         self.failure, self._steps_asked = None, 0
-        saved = -(-(clock_ns - self._clock_start_ns) // self.sim.h_ns)
-        self._steps = max(self._steps + 1, saved)
-        self._deferred.clear()
-        self._next_tick()
-        self.watchdog.forget()
+        if self.sim.h_ns == self._clock.h_ns:
+            saved = -(-(clock_ns - self._clock.zero_ns) // self._clock.h_ns)
+            self._steps = max(self._steps + 1, saved)
+        else:  # by the step of a checkpoint
+            self._count_from(max(self.stamp_ns() + self.sim.h_ns, clock_ns))
+        self._intake.forget()
         self._begin_anew()
-        self._publish_all()
+        self._on_restart()
+        self._publish(self._outputs)
+
+    def add_output(self, output: Output) -> None:
+        """Call it, too, from now on."""
+        self._outputs = (*self._outputs, output)
+        self._divide()
+
+    def remove_output(self, output: Output | None) -> None:
+        """Call it no more."""
+        self._outputs = tuple(known for known in self._outputs if known is not output)
+        self._divide()
+
+    def _count_from(self, stamp: int) -> None:
+        """This is the stamp of now, by the step of now; outputs and lockstep count from here."""
+        self._stamp_at_second += stamp - self.stamp_ns()
+        self._clock = Ticks(self.sim.h_ns, stamp - self._steps * self.sim.h_ns)
+        self._grid = self._steps
+        self._divide()
+        self._gate.rewind()
+        self._intake.latency.forget()
+
+    def _divide(self) -> None:
+        """The periods of the outputs in whole ticks."""
+        self._divided = [(self._clock.count(output.period_ns), output) for output in self._outputs]
+        self._report_divider = math.lcm(*(divider for divider, output in self._divided if output.in_step))
 
     def _begin_anew(self) -> None:
         """No deadline counts from before now."""
-        self._barrier.forget()
-        self._due = time.monotonic_ns()
-        self.watchdog.restart(self._due)
+        now = time.monotonic_ns()
+        self._gate.forget()
+        self._pacer.restart(now)
+        self.watchdog.restart(now)
 
     # the thread
 
@@ -213,234 +275,81 @@ class Loop:
 
     def _run(self) -> None:
         wake_up_on_time()
-        self._publish_all()
-        self._started = self._due = time.monotonic_ns()
-        self._second_at, self._steps_at_second = self._due + SECOND_NS, self._steps
-        while not self._stopping:
+        if self._claim is not None:
+            self._claim()
+        self._publish(self._outputs)
+        self._started = time.monotonic_ns()
+        self._pacer.restart(self._started)
+        self._second_at, self._stamp_at_second = self._started + SECOND_NS, self.stamp_ns()
+        while not self._mailbox.closed:
             self._serve()
             self._turn()
             self._tell_second()
 
+    def _serve(self) -> None:
+        """Take over what was posted, in the order of arrival, then do what was asked, then miss who is silent."""
+        self.take_posted()
+        while self._mailbox.requests:
+            self._mailbox.requests.popleft()(self.sim)
+        if not self._stands():
+            self._intake.miss_silent()
+
     def _turn(self) -> None:
         """Take the next step when its time has come, or wait for that or for news."""
         if self._stands():
-            self._wait_for_news(self._second_at)
-            self._due = time.monotonic_ns()
-        elif self.mode == "lockstep" and not self._answered():
+            self._do_between()
+            self._mailbox.wait(self._second_at)
+            self._pacer.restart(time.monotonic_ns())
+        elif not self._has_opened():
             self._await_answers()
-        else:
-            due = self._next_due()
-            if self.mode == "realtime" and not self._slept_until(due):
-                return
-            self._serve()
-            if not self._stopping and not self._stands() and (self.mode != "lockstep" or self._answered()):
+        elif self.mode == "realtime":
+            due = self._pacer.next_due()
+            if due - time.monotonic_ns() > SPARE_NS:
+                self._do_between()
+            if self._pacer.slept_until(due):
                 self._step(due)
+        else:
+            self._step(time.monotonic_ns())
+
+    def _do_between(self) -> None:
+        if self.between is not None:
+            self.between()
 
     def _stands(self) -> bool:
         return self.failure is not None or (self.paused and self._steps_asked == 0)
 
-    def _tell_second(self) -> None:
-        now = time.monotonic_ns()
-        if now < self._second_at or not (self._outputs_meet() or now >= self._second_at + SECOND_NS):
-            return
-        elapsed = now - self._second_at + SECOND_NS
-        self._elapsed_ns = now - self._started
-        self._rate = (self._steps - self._steps_at_second) * self.sim.h_ns / elapsed
-        self._second_at, self._steps_at_second = now + SECOND_NS, self._steps
-        if self._stands():
-            self._every_tick(self.stamp_ns())  # who comes now shall know the time
-        self._second(self.sim.sample(), self.stamp_ns())
-
-    def _outputs_meet(self) -> bool:
-        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
-        return self._stands() or self._steps % self._report_divider == 0
-
-    # waiting
-
-    def _next_due(self) -> int:
-        """When the next step is due: a fixed grid, so that a late step is caught up and no drift adds up."""
-        now = time.monotonic_ns()
-        if self.mode != "realtime":
-            return now
-        due = self._due + round(self.sim.h_ns / self.factor)
-        if now - due > MOST_LAG_NS:
-            self._given_up_ns += now - due
-            return now
-        return due
-
-    def _slept_until(self, due: int) -> bool:
-        """Sleep to an absolute time; False where a long sleep was ended early, by news."""
-        if due - time.monotonic_ns() > 20_000_000 and self._wait_for_news(due - 10_000_000):
-            return False
-        if (left := due - time.monotonic_ns()) > 0 and not self._stopping:
-            time.sleep(left * 1e-9)  # clock_nanosleep: half as much jitter as a condition
-        return True
-
-    def _wait_for_news(self, until: int) -> bool:
-        """Wait for a command, a request or the end, at most to an absolute time; whether there is any of them."""
-        with self._wake:
-            while not (self._inbox or self._requests or self._stopping):
-                left = until - time.monotonic_ns()
-                if left <= 0:
-                    return False
-                self._wake.wait(left * 1e-9)
-        return True
-
     # lockstep
 
-    def _answered(self) -> bool:
-        """Whether the next step may be taken: all that is waited for has come, and is latched now."""
-        if not self.lockstep.wait_for or self._steps % self.lockstep.every or self._passed == self._steps:
-            return True
-        if self._barrier.missing(self.lockstep):
-            return False
-        self._pass_barrier()
-        return True
+    def _is_shut(self) -> bool:
+        return self.mode == "lockstep" and self._gate.is_shut(self._place)
 
-    def _pass_barrier(self) -> None:
-        for posted in self._barrier.pass_on(self.stamp_ns()):
-            self._accept(posted)
-        self._passed = self._steps
+    def _has_opened(self) -> bool:
+        return self.mode != "lockstep" or self._gate.has_opened(self._place)
 
     def _await_answers(self) -> None:
         now = time.monotonic_ns()
-        if self._barrier.began_ns is None:
-            self._barrier.began_ns, self._repeat_at = now, now + REPEAT_NS
-        end = self._barrier.began_ns + self.lockstep.deadline_ns
+        end = self._gate.deadline(now)
         if now >= end:
-            self._miss_answers()
+            if self._gate.give_up(self._place):
+                self.set_paused(True)
             return
-        if now >= self._repeat_at:  # a controller that came (back) finds what to answer
+        if self._gate.repeats(now):
             self._publish(self._outputs_due())
-            self._repeat_at = now + REPEAT_NS
-        self._wait_for_news(min(end, self._repeat_at, self._second_at))
-
-    def _miss_answers(self) -> None:
-        """The deadline is over: what was declared for that is done, and told once until they answer again."""
-        missing, seconds = self._barrier.missing(self.lockstep), self.lockstep.deadline_ns * 1e-9
-        fallback = self.lockstep.fallback
-        new = [source for source in missing if not self.watchdog.is_lost(source)]
-        acting = {source: self.watchdog.lose(source) for source in missing}
-        if new:
-            self.counters.lost += len(new)
-            names = ", ".join(new)
-            self._fault(f"no command stamped {self.stamp_ns()} ns on {names} within {seconds:g} s: {fallback}.")
-        if fallback == "stop":
-            self.set_paused(True)
-            return
-        if fallback == "zero":
-            for source in missing:
-                self._fall_back(acting[source], "zero")
-        self._pass_barrier()
-
-    # commands
-
-    def _serve(self) -> None:
-        """Take over what was posted, in the order of arrival, then do what was asked, then miss who is silent."""
-        while self._inbox:
-            self._take(self._inbox.popleft())
-        while self._requests:
-            self._requests.popleft()(self.sim)
-        if self.watchdog.timeout_ns and not self._stands():
-            for name in self.watchdog.silent(time.monotonic_ns()):
-                self.counters.lost += 1
-                fallback, seconds = self.watchdog.fallback, self.watchdog.timeout_ns * 1e-9
-                self._fault(f"nothing on {name} for {seconds:g} s: {fallback}.")
-                self._fall_back(self.watchdog.lose(name), fallback)
-
-    def _fall_back(self, acting: list[Command], how: str) -> None:
-        for command in acting:
-            for instead in self.sim.fallback(command, how):
-                self._latch(instead)
-
-    def _take(self, posted: Posted) -> None:
-        """Latch a command now, or keep it for the barrier; refuse what is too old."""
-        stamp, now = posted.stamp_ns, self.stamp_ns()
-        if stamp and posted.source:
-            self._measure_latency(posted)
-        if isinstance(posted.command, HingeTrajectory) and stamp:  # it begins at its stamp
-            posted = posted._replace(command=posted.command.shifted(stamp - now))
-        if self.mode == "lockstep" and posted.source in self.lockstep.wait_for:
-            if not self._barrier.take(posted, now):
-                self.counters.late += 1
-                self._fault(f"command on {posted.source} is stamped {stamp} ns, and lockstep waits for {now} ns.")
-            return
-        age = now - stamp if stamp else 0
-        if isinstance(posted.command, WrenchCommand) and age > posted.command.hold_ns:
-            self.counters.stale += 1
-            held, body = posted.command.hold_ns * 1e-9, posted.command.wrench.body
-            self._fault(f"wrench on '{body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s.")
-            return
-        if -age > SECOND_NS and not isinstance(posted.command, HingeTrajectory):
-            self.counters.ahead += 1
-            self._fault(
-                f"{described(posted)} is stamped {-age * 1e-9:.3f} s ahead of /clock and acts now; set use_sim_time on "
-                "its sender."
-            )
-        if self._out_of_order(posted.command):
-            self._defer(posted)
-        else:
-            self._accept(posted)
-
-    def _out_of_order(self, command: Command) -> bool:
-        """Whether the log could not tell that it acts after what was latched in this tick."""
-        order = LOG_ORDER.get(type(command))
-        return order is not None and (bool(self._deferred) or order < self._order_now)
-
-    def _defer(self, posted: Posted) -> None:
-        if len(self._deferred) < MOST_DEFERRED:
-            self._deferred.append(posted)
-        else:
-            self.counters.reject(f"{described(posted)} ignored: {MOST_DEFERRED} commands wait for the next tick.")
-
-    def _next_tick(self) -> None:
-        """What was deferred comes before all that is new."""
-        self._order_now = 0
-        self._inbox.extendleft(reversed(self._deferred))
-        self._deferred.clear()
-
-    def _accept(self, posted: Posted) -> None:
-        if not self._latch(posted.command):
-            return
-        self.counters.accepted += 1
-        if self.watchdog.heard(posted, time.monotonic_ns()):
-            self._on_fault(f"{posted.source} is back.")
-
-    def _latch(self, command: Command) -> bool:
-        """Let a command act from the next step on, and put it into the log; False where it is refused."""
-        try:
-            latched = self.sim.command(command)
-        except MessageError as err:
-            self.counters.reject(str(err))
-            self._on_fault(str(err))
-            return False
-        self._order_now = max(self._order_now, LOG_ORDER.get(type(command), 0))
-        self._on_latched(latched, self.stamp_ns())
-        return True
-
-    def _measure_latency(self, posted: Posted) -> None:
-        behind, off = divmod(self.stamp_ns() - posted.stamp_ns, self.sim.h_ns)
-        if off == 0 and 0 <= behind < STAMPS_KEPT:
-            published = int(self._published_ns[(self._steps - behind) % STAMPS_KEPT])
-            if published:
-                self._latency.add((posted.arrived_ns - published) * 1e-3)
-
-    def _fault(self, text: str) -> None:
-        self.counters.last_fault = text
-        self._on_fault(text)
+        self._mailbox.wait(min(self._gate.next_look(end), self._second_at))
 
     # stepping
 
     def _step(self, due: int) -> None:
-        if self.mode == "realtime":
-            late = time.monotonic_ns() - due
-            self._late.add(late * 1e-3)
-            self._overruns += late > self.sim.h_ns / self.factor
-        self._due = due
+        """Take the step that is due then, with what has come meanwhile."""
+        self._serve()
+        if self._mailbox.closed or self._stands() or not self._has_opened():
+            return
+        self._stepped_at = time.monotonic_ns()
+        self._pacer.begin_step(due, self._stepped_at, counts=self.mode == "realtime")
         if not self._advanced():
             return
         self._steps += 1
-        self._next_tick()
+        self._mailbox.commands.extendleft(reversed(self._intake.next_tick()))
         self._steps_asked = max(0, self._steps_asked - 1)
         self._publish(self._outputs_due())
 
@@ -451,21 +360,22 @@ class Loop:
         except SolveError as err:
             if self.sim.drop_commands():
                 self.counters.cancelled += 1
-                self._fault(f"the commands that act were cancelled: {err}")
+                self._intake.fault(f"the commands that act were cancelled: {err}")
                 return self._advanced()
             self.failure = str(err)
-            self._fault(f"the simulation stands still: {err}")
+            self._intake.fault(f"the simulation stands still: {err}")
             return False
         return True
 
     # publishing
 
-    def _outputs_due(self) -> list[Output]:
-        return [output for output in self._outputs if self._steps % output.divider == 0]
+    @property
+    def _place(self) -> int:
+        """How many steps after the one from which outputs and lockstep count."""
+        return self._steps - self._grid
 
-    def _publish_all(self) -> None:
-        """What is now, on every output."""
-        self._publish(self._outputs)
+    def _outputs_due(self) -> list[Output]:
+        return [output for divider, output in self._divided if self._place % divider == 0]
 
     def _publish(self, outputs: Sequence[Output]) -> None:
         stamp = self.stamp_ns()
@@ -474,11 +384,19 @@ class Loop:
             sample = self.sim.sample()
             for output in outputs:
                 output.publish(sample, stamp)
-        self._published_ns[self._steps % STAMPS_KEPT] = time.monotonic_ns()
+        self._intake.latency.published(stamp)
 
+    def _tell_second(self) -> None:
+        now = time.monotonic_ns()
+        if now < self._second_at or not (self._outputs_meet() or now >= self._second_at + SECOND_NS):
+            return
+        elapsed = now - self._second_at + SECOND_NS
+        self._rate = (self.stamp_ns() - self._stamp_at_second) / elapsed
+        self._second_at, self._stamp_at_second = now + SECOND_NS, self.stamp_ns()
+        if self._stands():
+            self._every_tick(self.stamp_ns())  # who comes now shall know the time
+        self._second(self.sim.sample(), self.stamp_ns())
 
-def described(posted: Posted) -> str:
-    """A command, for people."""
-    if isinstance(posted.command, WrenchCommand):
-        return f"wrench on '{posted.command.wrench.body}'"
-    return f"command on {posted.source or 'a hinge'}"
+    def _outputs_meet(self) -> bool:
+        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
+        return self._stands() or self._place % self._report_divider == 0

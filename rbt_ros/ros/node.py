@@ -1,68 +1,91 @@
 """The ROS 2 node: parameters, publishers, subscriptions. It converts and delegates; it computes nothing."""
 
 import functools
-import gc
-import sys
-import time
+import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
-import rclpy
-from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import InvalidParameterTypeException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from rclpy.signals import SignalHandlerOptions
 
 from rbt_ros import topics
-from rbt_ros.errors import ScenarioError
+from rbt_ros.bags.recorder import run_of
+from rbt_ros.command_log import CommandLog
+from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.imu import imu_fields
+from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
-from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import ClockGuard
-from rbt_ros.ros.command_log import CommandLog
 from rbt_ros.ros.command_topics import CommandTopics
 from rbt_ros.ros.convert import fill, message_class, shortened
+from rbt_ros.ros.engine_parameters import EngineParameters, begin
 from rbt_ros.ros.hinge_parameters import HingeParameters
 from rbt_ros.ros.loop import SECOND_NS, Loop, Output
-from rbt_ros.ros.parameters import SCENARIO, declare, parameter_table
+from rbt_ros.ros.managed import ManagedNode
+from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
+from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, parameter_table
+from rbt_ros.ros.priority import claim
+from rbt_ros.ros.record import NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
 from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
-from rbt_ros.ros.stop import StopRequest
+from rbt_ros.ros.stepping import Stepping
+from rbt_ros.ros.view import View
 from rbt_ros.ros.writers import writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
-SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "runs": QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
     "latched": QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
 }
 
 
-class SimulatorNode(Node):
-    """A Simulation on ROS topics. `scenario` None: the one that parameter `scenario` names."""
+class SimulatorNode(ManagedNode):
+    """A Simulation on ROS topics. `scenario` None: the one that parameter `scenario` names.
 
-    def __init__(self, scenario: Scenario | None = None):
+    autostart: configure now, as parameter `autostart` says as well; otherwise when a lifecycle transition asks for it.
+    """
+
+    def __init__(self, scenario: Scenario | None = None, autostart: bool = True):
         super().__init__(NAME)
+        self._given = scenario
+        self.autostart = self._first("autostart", True, AUTOSTART) and autostart
+        choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
+        self._first("scenario", scenario.name if scenario else "cubesat", choice)
+        if self.autostart:
+            self.begin()
+
+    def _first(self, name: str, default: Any, descriptor: ParameterDescriptor) -> Any:
+        """One of the parameters that are there before the scenario is; its value."""
         try:
-            name = self.declare_parameter("scenario", scenario.name if scenario else "cubesat", SCENARIO).value
+            return self.declare_parameter(name, default, descriptor).value
         except InvalidParameterTypeException as err:
-            raise ScenarioError(f"parameter scenario is refused: {SCENARIO.description}. ({err})") from err
-        self.scenario = scenario or read_scenario(name)
+            raise ScenarioError(f"parameter {name}: {descriptor.description}. ({err})") from err
+
+    def configure(self) -> None:
+        """Read the scenario and make everything that parameters, topics and services need."""
+        chosen = self.describe_parameter("scenario")
+        if not chosen.read_only:
+            text = SCENARIO.description
+            self.set_descriptor("scenario", ParameterDescriptor(type=chosen.type, description=text, read_only=True))
+        self.scenario = self._given or read_scenario(self._value("scenario"))
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
-        self.sim.warm_up()
         declare(self, parameter_table(self.scenario))
-        if self._value("stabilise") != self.sim.stabilise.method:
-            self.sim.set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
+        begin(self.sim, self._value)
+        followed = prescribe(self.sim, self._value)
+        self.sim.warm_up()
+        self._measured = MeasuredTopics(self, self.sim, followed, self._value, self._report)
         self._prefix = self._value("frame_prefix")
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
         if self._value("publish_clock"):
@@ -71,22 +94,32 @@ class SimulatorNode(Node):
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         every_tick, outputs = self._make_outputs()
+        self._view = View(self, self.sim, self.scenario) if self._value("view") else None
+        outputs += [self._view.output] if self._view else []
+        self._stepping = Stepping()
+        self._was_paused = self._value("start_paused")
+        self._status = ""
         self.loop = Loop(
             self.sim,
             clock_start_ns=self.scenario.clock_start_ns,
-            every_tick=every_tick,
+            every_tick=self._stepping.watched(every_tick),
             outputs=outputs,
-            on_latched=self._log.note,
+            on_latched=self._on_latched,
             on_fault=self._report,
             second=self._on_second,
+            on_restart=self._on_restart,
             mode=self._value("mode"),
             factor=self._value("realtime_factor"),
             lockstep=self._lockstep(),
             watchdog=self._watchdog(),
             paused=self._value("start_paused"),
+            claim=self._claim,
         )
-        self._status = ""
-        self._hinges = HingeParameters(self, self.robot, lambda settings: self.loop.post(settings, 0))
+        self._publish_run = self._publisher("~/run", "std_msgs/msg/String", "runs")
+        self._tell_run()
+        post = functools.partial(self.loop.post, stamp_ns=0)
+        self._engine = EngineParameters(self, self.scenario, self.loop, self._note_parameters, self._report)
+        self._hinges = HingeParameters(self, self.robot, post, self._engine.rehearse)
         if self._hinges.start.settings:
             self.loop.post(self._hinges.start, 0)
         CommandTopics(
@@ -99,12 +132,47 @@ class SimulatorNode(Node):
             qos=QOS["stream"],
         )
         Services(self, self.loop, self._value, self._on_loaded)
+        self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value)
+        self._stepping.attach(self.loop)
+        self._measured.attach(self.loop)
+        self._open_view()
+        self._standard = self._standard_services()
         self.add_post_set_parameters_callback(self._on_parameters_set)
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a loop."""
+        return hasattr(self, "loop")
+
+    def activate(self) -> None:
+        """Step, or go on."""
+        if not self.loop.started:
+            self.loop.start()
+        elif not self._was_paused:
+            self.loop.call(lambda sim: self.loop.set_paused(False))
+
+    def deactivate(self) -> None:
+        """Stand still."""
+        self._was_paused = self.loop.paused
+        self.loop.call(lambda sim: self.loop.set_paused(True))
+
+    def _open_view(self) -> None:
+        """Where it cannot be shown, the node goes on and says why."""
+        if self._view is not None:
+            try:
+                print(f"view: {self._view.open(self.loop)}", flush=True)
+            except SetupError as err:
+                self.get_logger().warning(f"no view: {err}")
 
     # parameters
 
     def _value(self, name: str) -> Any:
         return self.get_parameter(name).value
+
+    def _claim(self) -> None:
+        """In the stepping thread: what it asks of the system."""
+        value, warn = self._value, self.get_logger().warning
+        claim(value("realtime.priority"), value("realtime.lock_memory"), value("realtime.cpu"), warn)
 
     def _lockstep(self) -> Lockstep:
         deadline_ns = round(self._value("lockstep.deadline") * SECOND_NS)
@@ -126,21 +194,34 @@ class SimulatorNode(Node):
         if "mode" in names:
             mode = self._value("mode")
             self.loop.ask(lambda sim: self.loop.set_mode(mode))
-        if "stabilise" in names:
-            self._set_stabilise(self.sim.stabilise._replace(method=self._value("stabilise")))
-        if logged := {name: self._value(name) for name in names & {"stabilise", "wrench_at"}}:
-            self.loop.ask(lambda sim: self._log.note_parameters(logged, self.loop.stamp_ns()))
-
-    def _set_stabilise(self, how: Stabilise) -> None:
-        spare = Simulation.of(self.scenario)
-        spare.set_stabilise(how)
-        spare.warm_up()  # compiles here, if need be, not in the stepping thread
-        self.loop.ask(lambda sim: sim.set_stabilise(how))
+        if "wrench_at" in names:
+            logged = {"wrench_at": self._value("wrench_at")}
+            self.loop.ask(lambda sim: self._note_parameters(logged))
 
     def _on_loaded(self, sim: Simulation) -> None:
+        self._engine.adopt(sim)
         self._hinges.adopt(sim.hinge_laws)
 
     # out
+
+    def _on_restart(self) -> None:
+        """The simulation was put elsewhere in time."""
+        self._tell_run()
+        self.recorder.restarted()
+
+    def _on_latched(self, latched: Latched, stamp: int) -> None:
+        self._log.note(latched, stamp)
+        self.recorder.note(latched, stamp)
+
+    def _note_parameters(self, values: dict[str, Any]) -> None:
+        self._log.note_parameters(values, self.loop.stamp_ns())
+        self.recorder.note_parameters(values, self.loop.stamp_ns())
+
+    def _tell_run(self) -> None:
+        """Publish what runs from this stamp on, as a bag holds it; `by_stamp`: its log is ordered by stamps."""
+        told = {name: self._value(name) for name in ("wrench_at", "wrench_hold", "frame_prefix")}
+        run = run_of(self.sim, self.scenario, **told)
+        self._publish_run({"data": json.dumps({**run, "stamp": self.loop.stamp_ns(), "by_stamp": True})})
 
     def _publisher(self, topic: str, kind: str, qos: str) -> Callable[[topics.Fields], None]:
         """A function that publishes fields on `topic`, reusing one message."""
@@ -167,25 +248,52 @@ class SimulatorNode(Node):
         """What is published every tick, and what on dividers; latched topics are published here and now."""
         outputs, every_tick = [], _nothing
         first, stamp = self.sim.sample(), self.scenario.clock_start_ns
-        for topic in topics.published(self.robot, self._prefix):
+        local = self._value("local_frame")
+        for topic in topics.published(self.robot, self._prefix, local):
             if topic.qos == "clock" and not self._value("publish_clock"):
                 continue
             rate = self._value(f"outputs.{topic.key}") if topic.key else 0.0
             if topic.key and rate == 0.0:
                 continue
-            send, write = self._sender(topic.name, topic.type, topic.qos), writer(topic, self.robot, self._prefix)
+            send, write = (
+                self._sender(topic.name, topic.type, topic.qos),
+                writer(topic, self.robot, self._prefix, local),
+            )
             if topic.qos == "latched":
                 send(write(first, stamp))
             elif topic.qos == "clock":
                 every_tick = functools.partial(_publish_stamp, send, write)
             else:
-                divider = max(1, round(SECOND_NS / (rate * self.sim.h_ns)))
+                write(first, stamp)  # compiles here what it needs, not in the stepping thread
                 lazy = topic.qos == "lazy"
                 publish = _publish_if_wanted if lazy else _publish_sample
-                outputs.append(Output(divider, functools.partial(publish, send, write), in_step=not lazy))
-        return every_tick, outputs
+                send_sample = functools.partial(publish, send, write)
+                outputs.append(Output(round(SECOND_NS / rate), send_sample, in_step=not lazy))
+        return every_tick, [*self._outputs_on_request(), *outputs]  # hardware waits for the first of these
+
+    def _outputs_on_request(self) -> list[Output]:
+        """Efforts of measured joints, every step; what leads a measured body; an inertial sensor."""
+        found = []
+        if self._value("measured.joints"):
+            send, efforts = (
+                self._publisher(EFFORTS, "sensor_msgs/msg/JointState", "stream"),
+                self._measured.effort_fields,
+            )
+            found.append(Output(0, lambda sample, stamp: send(efforts(sample, stamp))))
+        if self._measured.coupling is not None:
+            self._measured.coupling.warm_up(self.sim.sample())
+            period_ns = int(self._measured.lead_period * SECOND_NS)
+            found.append(Output(period_ns, self._measured.lead, in_step=False))
+        if sensor := self._value("imu.body"):
+            tell = self._publisher("imu/data_raw", "sensor_msgs/msg/Imu", "stream")
+            imu = functools.partial(imu_fields, self.robot, self._prefix, self.robot.body_index(sensor))
+            imu(self.sim.sample(), 0)  # compiles here, if need be, not in the stepping thread
+            period_ns = round(SECOND_NS / self._value("imu.rate"))
+            found.append(Output(period_ns, lambda sample, stamp: tell(imu(sample, stamp))))
+        return found
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
+        self._stepping.look()
         s = self.loop.statistics()
         self._status = topics.status_line(sample, s.real_time_factor, s.overruns)
         limits = self._value("warn.energy_drift"), self._value("warn.angular_momentum_drift")
@@ -194,9 +302,47 @@ class SimulatorNode(Node):
             loop_report(s, self.sim.h_ns, self.loop.state, self.loop.failure),
             command_report(self.loop.counters),
             connection_report(self._incompatible, self._last_incompatible),
+            *self._measured.look(),
+            *self.recorder.reports(),
         ]
         name = self.get_fully_qualified_name()[1:]
-        self._publish_diagnostics(topics.diagnostic_fields(stamp, name, self.robot.name, reports))
+        fields = topics.diagnostic_fields(stamp, name, self.robot.name, reports)
+        self._publish_diagnostics(fields)
+        self.recorder.diagnostics(fields, stamp)
+
+    def _standard_services(self) -> Any:
+        """Those of simulation_interfaces, where that package is there."""
+        if find_spec("simulation_interfaces") is None:
+            return None
+        try:
+            from rbt_ros.ros.simulation_interfaces import SimulationInterfaces
+        except ImportError as err:
+            self._report(f"the services of simulation_interfaces are left out: {err}; its version is another one")
+            return None
+        return SimulationInterfaces(self, self.loop, self._stepping, self._prefix, self._quit)
+
+    def _quit(self) -> None:
+        self.quitting = True
+
+    def destroy_node(self) -> None:
+        """End what has threads of its own, then the node; raises what the stepping thread died of."""
+        view = getattr(self, "_view", None)
+        try:
+            if view:
+                view.take_no_more()
+            if self.configured:
+                self.loop.stop()
+        finally:
+            if hasattr(self, "recorder"):
+                self.recorder.stop()
+            if view:
+                view.close()
+            self._close_the_rest()
+
+    def _close_the_rest(self) -> None:
+        if getattr(self, "_standard", None) is not None:
+            self._standard.close()
+        super().destroy_node()
 
     def status_text(self) -> str:
         """How it goes, in one line, from the last report of a second; empty before the first."""
@@ -231,54 +377,3 @@ def _publish_sample(send, write, sample: Sample, stamp: int) -> None:
 def _publish_if_wanted(send, write, sample: Sample, stamp: int) -> None:
     if send.__self__.get_subscription_count():  # of the publisher whose method it is
         send(write(sample, stamp))
-
-
-def spin(
-    scenario: Scenario | None = None,
-    args: list[str] | None = None,
-    duration: float | None = None,
-    watch: Callable[[SimulatorNode], None] | None = None,
-) -> int:
-    """Run the node until SIGINT, SIGTERM or `duration` [s of steady time]; the exit code.
-
-    watch: called twice a second, for a line of status.
-    """
-    stop = StopRequest()
-    try:
-        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    except (RCLError, UnknownROSArgsError) as err:
-        raise ScenarioError(f"ROS refuses the command line: {err}") from err
-    node = None
-    try:
-        node = SimulatorNode(scenario)
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        gc.collect()
-        gc.freeze()  # what lives from here on is small: collections stay short
-        sys.setswitchinterval(SWITCH_S)
-        node.loop.start()
-        _spin_until(stop, node, executor, duration, watch)
-    except ExternalShutdownException:
-        pass  # somebody else in this process shut ROS down: an ordinary end
-    finally:
-        if node is not None:
-            if hasattr(node, "loop"):
-                node.loop.stop()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
-
-
-def _spin_until(stop, node, executor, duration, watch) -> None:
-    start = time.monotonic()
-    end, look = start + (duration if duration is not None else float("inf")), start
-    while not stop.requested and node.loop.alive:
-        now = time.monotonic()
-        if now >= end:
-            return
-        if now >= look:
-            look += 0.5
-            if watch is not None:
-                watch(node)
-            node.clock_guard.look()
-        executor.spin_once(timeout_sec=min(0.1, end - now))

@@ -8,16 +8,27 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.hinge_commands import settable
+from rbt_ros.imu import sensors
+from rbt_ros.model.checks import LONGEST_S
+from rbt_ros.model.hinge_commands import Law, settable
+from rbt_ros.model.measured import ON_LOSS
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import MODES, Scenario
+from rbt_ros.model.scenario import INTEGRATORS, MODES, Scenario
 from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
 from rbt_ros.ros.command_topics import answerable
 from rbt_ros.ros.sources import FALLBACKS, ON_MISS
 
-MODE_WORDS = "which commands it takes: free (none), effort, position or velocity (PD with kp, kd)"
+MODE_WORDS = (
+    "which commands it takes: free (none), effort, position or velocity (PD with kp, kd), prescribed (positions, which "
+    "it reaches exactly), or locked (none: it stands still)"
+)
+BALL_WORDS = "which commands it takes: free (none), effort, or locked (none: it stands still)"
 SET_POINTS = {"position": "rad, m", "velocity": "rad/s, m/s", "effort": "N m, N"}
+RATES = (0.01, 100.0)  # the least and the largest realtime_factor
 SCENARIO = ParameterDescriptor(description="a scenario YAML file, or the name of a shipped one", read_only=True)
+AUTOSTART = ParameterDescriptor(
+    description="configure and activate at once; false: wait for lifecycle transitions", read_only=True
+)
 
 
 class Declared(NamedTuple):
@@ -41,6 +52,13 @@ class Declared(NamedTuple):
         return ""
 
 
+REALTIME = (
+    Declared("realtime.priority", 0, "SCHED_FIFO priority of the stepping thread; 0: none", (0, 99), read_only=True),
+    Declared("realtime.lock_memory", False, "keep all memory of the process from being swapped", read_only=True),
+    Declared("realtime.cpu", -1, "the only CPU of the stepping thread; -1: any may be", (-1, 1023), read_only=True),
+)
+
+
 def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
     """All parameters but `scenario`, with the scenario's values as defaults."""
     rates = [
@@ -50,6 +68,10 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
     obstacle = stabilise_obstacle(scenario.robot, scenario.attraction)
     return (
         *rates,
+        Declared("step", scenario.h_ns * 1e-9, "of the integrator [s], from the next one on", (1e-9, LONGEST_S)),
+        Declared(
+            "integrator", scenario.integrator, "by which it is integrated, from the next step on", None, INTEGRATORS
+        ),
         Declared(
             "stabilise",
             scenario.stabilise.method,
@@ -71,9 +93,28 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared("step_ticks", 1, "how many steps ~/step takes", (1, 1_000_000_000)),
         Declared("state_file", f"{scenario.name}.checkpoint.json", "what ~/save_state writes and ~/load_state reads"),
         *hinge_table(scenario.robot),
-        Declared("realtime_factor", 1.0, "simulated seconds per second in mode realtime", (0.01, 100.0)),
+        Declared("realtime_factor", 1.0, "simulated seconds per second in mode realtime", RATES),
+        Declared("record", False, "record a bag from the start; ~/record begins and ends one later", read_only=True),
+        Declared("record_to", "", "the folder of the next bag; empty: the scenario's name and the time"),
+        *REALTIME,
+        Declared(
+            "imu.body",
+            "",
+            "the sensor that imu/data_raw tells of, a body on a fixed hinge; empty: none",
+            choices=("", *sensors(scenario.robot)),
+            read_only=True,
+        ),
+        Declared("imu.rate", 100.0, "of imu/data_raw [Hz of simulated time]", (1e-3, 1e6), read_only=True),
+        *measured_table(scenario.robot),
         Declared("publish_clock", True, "publish /clock; one node per ROS domain may", read_only=True),
+        Declared("view", False, "show it in the browser (docs/view.md)", read_only=True),
         Declared("frame_prefix", "", "stands before every frame name, for several robots", read_only=True),
+        Declared(
+            "local_frame",
+            "",
+            "a frame that goes with the first floating body, for viewers; empty: none",
+            read_only=True,
+        ),
         Declared(
             "wrench_hold", 0.1, "how long a wrench command acts [s of simulated time]", (1e-9, 3600.0), read_only=True
         ),
@@ -87,6 +128,29 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared("warn.energy_drift", 1e-4, "relative energy drift above which /diagnostics warns", (0.0, 1e9)),
         Declared("warn.angular_momentum_drift", 1e-4, "the same for angular momentum", (0.0, 1e9)),
     )
+
+
+def measured_table(robot: Robot) -> tuple[Declared, ...]:
+    """Hardware in the loop: docs/testbed.md."""
+    floating = ("", *(robot.bodies[i].name for i in robot.free_bodies))
+    table = (
+        Declared(
+            "measured.joints", "", "joints that follow measured/joint_states, blanks between", words=robot.joint_names
+        ),
+        Declared("measured.body", "", "the floating body that measured/pose leads; empty: none", choices=floating),
+        Declared(
+            "measured.delay", 0.02, "after which a sample is passed [s], at least the sender's period", (1e-4, 10.0)
+        ),
+        Declared("measured.timeout", 0.2, "without a sample, after which the signal is lost [s]", (1e-3, 1e3)),
+        Declared("measured.on_loss", "hold", "what joints do then: rest, move freely, go to 0", choices=ON_LOSS),
+        Declared("measured.age_limit", 0.5, "a sample that is older [s] is dropped", (1e-3, 1e3)),
+        Declared(
+            "measured.outlier", 0.0, "a sample that implies a higher rate [rad/s, m/s] is dropped; 0: none", (0.0, 1e9)
+        ),
+        Declared("measured.cutoff", 50.0, "low-pass on rates that are made of positions [Hz]", (1e-3, 1e6)),
+        Declared("measured.bandwidth", 5.0, "of the coupling of measured.body to measured/pose [Hz]", (1e-3, 1e3)),
+    )
+    return tuple(entry._replace(read_only=True) for entry in table)
 
 
 def lockstep_table(robot: Robot) -> tuple[Declared, ...]:
@@ -106,12 +170,13 @@ def hinge_table(robot: Robot) -> list[Declared]:
     """Mode, gains and set-points of every hinge: checked together, see `hinge_parameters.py`."""
     table = []
     for joint in settable(robot):
-        words = MODE_WORDS if joint in robot.joint_names else "which commands it takes: free (none) or effort"
-        table.append(Declared(f"hinges.{joint}.mode", "effort", words))
+        words = MODE_WORDS if joint in robot.joint_names else BALL_WORDS
+        table.append(Declared(f"hinges.{joint}.mode", Law().mode, words))
         if joint in robot.joint_names:
             table += [
                 Declared(f"hinges.{joint}.kp", 0.0, "gain on the position [N m/rad, N/m]", (0.0, 1e15)),
                 Declared(f"hinges.{joint}.kd", 0.0, "gain on the velocity [N m s/rad, N s/m]", (0.0, 1e15)),
+                Declared(f"hinges.{joint}.delay", Law().delay, "mode prescribed: to a set-point [s]", (1e-9, 1e6)),
             ]
             table += [
                 Declared(f"hinges.{joint}.{key}", 0.0, f"a set-point: acts when it is set [{unit}]", (-1e15, 1e15))

@@ -35,8 +35,8 @@ class Barrier:
         self._answered_ns: dict[str, int] = {}  # the stamp that each has answered last
         self.began_ns: int | None = None  # steady time since which it has been waiting
 
-    def take(self, posted: Posted, stamp_ns: int) -> bool:
-        """Whether it answers the tick of this stamp, or repeats an answer."""
+    def take(self, posted: Posted, stamp_ns: int | None) -> bool:
+        """Whether it answers the tick of this stamp, or repeats an answer; None: no tick waits for one."""
         if posted.stamp_ns == stamp_ns:
             self._answers.setdefault(posted.source, posted)
             return True

@@ -21,12 +21,12 @@ from rbt_ros.topics import Frames, Topic
 SECOND_NS = 1_000_000_000
 
 
-def writer(topic: Topic, robot: Robot, prefix: str) -> Callable[[Sample, int], Any]:
+def writer(topic: Topic, robot: Robot, prefix: str, local: str = "") -> Callable[[Sample, int], Any]:
     """(sample, stamp [ns]) -> the message of `topic`, one and the same object each time."""
     if topic.key == "joint_states":
         return JointWriter(robot)
     if topic.key == "tf":
-        return TransformWriter(robot, prefix)
+        return TransformWriter(robot, prefix, local)
     message = message_class(topic.type)()
     return lambda sample, stamp: fill(message, topic.fields(sample, stamp))
 
@@ -53,9 +53,9 @@ class JointWriter:
 class TransformWriter:
     """tf2_msgs/TFMessage of all that moves."""
 
-    def __init__(self, robot: Robot, prefix: str):
-        self._robot, self._prefix = robot, prefix
-        self._frames = Frames(robot, fixed=False)
+    def __init__(self, robot: Robot, prefix: str, local: str = ""):
+        self._prefix = prefix
+        self._frames = Frames(robot, fixed=False, local=local)
         self._message = TFMessage()
         self._parts: list[tuple[Any, Any]] = []
 

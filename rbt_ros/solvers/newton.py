@@ -1,6 +1,7 @@
 """Jacobians by differences, and Newton's method for the stages of implicit methods."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -91,9 +92,9 @@ class Implicit(OneStep):
         self.renew_jacobian(h)
         return self.implicit_step(t_new, h)
 
+    @abstractmethod
     def implicit_step(self, t_new: float, h: float) -> Trial | None:
         """The step, None if a stage did not converge."""
-        raise NotImplementedError
 
     def renew_jacobian(self, h: float) -> None:
         """J at self.t, self.y."""

@@ -4,6 +4,7 @@ Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993), secti
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -121,7 +122,7 @@ class Stepper(OdeSolver):
         return self.t + self.direction * h if h > 10.0 * math.ulp(max(abs(self.t), abs(self.t_bound))) else None
 
 
-class OneStep(Stepper):
+class OneStep(Stepper, ABC):
     """A method that needs nothing but y: subclasses say what a step of length h is, and what lies within it."""
 
     order: int  # local error h^(order + 1)
@@ -133,13 +134,13 @@ class OneStep(Stepper):
         self.f0 = self.fun(t0, self.y)  # y' at the start of the step to come
         self.h = options.step or first_step(self.fun, t0, self.y, self.f0, t_end - t0, self.order, options)
 
+    @abstractmethod
     def attempt(self, t_new: float, h: float) -> Trial | None:
         """The step of signed length h to t_new from self.t, self.y, self.f0; None if its equations have no solution."""
-        raise NotImplementedError
 
+    @abstractmethod
     def accept(self, t_new: float, h: float, trial: Trial) -> None:
         """Go on to the end of the step: set what the next one and the dense output need, f0 among it."""
-        raise NotImplementedError
 
     def _step_impl(self) -> tuple[bool, str | None]:
         return self._controlled_step() if self.options.step is None else self._fixed_step()

@@ -1,13 +1,15 @@
 """Figures of a Result. matplotlib is imported when the first one is drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rbt_ros.core.types import JointKind
+from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import zxz_angles
+from rbt_ros.paths import writing
 from rbt_ros.results import Energy, Result, empty_figure
 
 ZXZ = ("ψ", "θ", "φ")
@@ -58,4 +60,33 @@ def zxz_figure(result: Result, path: str | Path | None = None) -> Any:
     figure = hinges_figure(result.t, angles, result.energy, result.robot.name)
     if path is not None:
         figure.savefig(path, dpi=150)
+    return figure
+
+
+def reaction_figure(result: Result, path: str | Path | None = None, hinges: Sequence[str] | None = None) -> Any:
+    """What the hinges transmit, world axes: a row per hinge with its force and its moment; saved when `path` is given.
+
+    hinges: which, by name; default: all but the free ones.
+    """
+    names = hinges or [h.name for h in result.robot.hinges if h.kind != JointKind.FREE]
+    if not names:
+        raise ModelError(f"robot '{result.robot.name}' has free hinges only, which transmit nothing; nothing to draw.")
+    passed = {name: result.reaction(name) for name in names}
+    figure = empty_figure(10, 1 + 1.8 * len(passed))
+    axes = figure.subplots(len(passed), 2, sharex=True, squeeze=False)
+    for row, (name, wrench) in zip(axes, passed.items(), strict=True):
+        for ax, values, unit in zip(row, (wrench.force, wrench.moment), ("N", "N·m"), strict=True):
+            for axis, column in zip("xyz", values.T, strict=True):
+                ax.plot(result.t, column, label=axis)
+            ax.set_ylabel(f"{name} [{unit}]")
+            ax.grid(alpha=0.3)
+    for ax, what in zip(axes[0], ("force", "moment"), strict=True):
+        ax.set_title(f"{what} of the parent on the child")
+    for ax in axes[-1]:
+        ax.set_xlabel("time t [s]")
+    axes[0, 0].legend(ncols=3, fontsize=8, loc="best")
+    figure.suptitle(result.robot.name)
+    if path is not None:
+        with writing(path):
+            figure.savefig(path, dpi=110)
     return figure

@@ -13,9 +13,10 @@ from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import LOAD_COLUMNS, OK, Input
 from rbt_ros.core.work import Work, workspace
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.model.failures import FAILURES
+from rbt_ros.model.integration import METHODS
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise
-from rbt_ros.sim import FAILURES, METHODS
 from rbt_ros.toolbox.forces import Grid, engine_input, held_rows
 from rbt_ros.toolbox.formalisms import Quaternions
 from rbt_ros.toolbox.plant import Plant

@@ -229,7 +229,7 @@ class LabResult:
         arrays = {name: self.euler() if name == "euler" else getattr(self, name) for name in COLUMNS}
         units = [f"{name} [{unit}]" for name, unit in {"time": "s", **COLUMNS}.items()]
         with writing(path):
-            np.savez(path, time=self.time, units=np.array(units), **arrays)
+            np.savez(path, time=self.time, units=np.array(units), inertia=self.body.inertia, **arrays)
 
     def plot(self, path: str | Path | None = None, title: str = "") -> Any:
         """A figure of position, velocity in both frames and omega_b over time; saved when `path` is given."""

@@ -1,7 +1,6 @@
 """`simulate`: one rigid body, from a start over a time span, by any solver, in any attitude formalism."""
 
 import math
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.progress import show_progress
 from rbt_ros.toolbox import engine_runs, solver_runs
 from rbt_ros.toolbox.body import RigidBody, start_state
 from rbt_ros.toolbox.events import checked_events, find_hits
@@ -300,10 +300,4 @@ def _until(end: float, times: np.ndarray) -> np.ndarray:
 def _progress(given: bool | Callable[[float], None]) -> Progress | None:
     if callable(given):
         return given
-    return _print_progress if given else None
-
-
-def _print_progress(fraction: float) -> None:
-    """One line on the terminal, written over and over."""
-    end = "\n" if fraction >= 1.0 else ""
-    print(f"\rsimulate {'#' * round(30 * fraction):<30} {100 * fraction:3.0f} %", end=end, file=sys.stderr, flush=True)
+    return show_progress if given else None

@@ -312,7 +312,7 @@ def test_compiled_plain_and_generic_cpu_give_the_same_bits():
         root = str(Path(freetop.__file__).parents[2])
         env = {**os.environ, "PYTHONPATH": root, "NUMBA_DISABLE_JIT": "0", **environment}
         done = subprocess.run(
-            [sys.executable, "-c", DIGEST], env=env, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-c", DIGEST], env=env, capture_output=True, text=True, timeout=170, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -26,7 +26,7 @@ def run_python(code, cwd=None, **environment):
     """Standard output of `code` in a fresh interpreter that finds this package (or the one below `cwd`)."""
     env = {**os.environ, "PYTHONPATH": str(cwd or CORE.parent.parent), **environment}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], cwd=cwd, env=env, capture_output=True, text=True, timeout=170, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -143,7 +143,7 @@ def test_pip_installs_the_package_and_its_files(installed, run, fresh_environ, t
 def test_the_wheel_has_every_shipped_file_and_nothing_else(installed, root):
     share = installed / "share" / "rbt_ros"
     shipped = {file.relative_to(share) for file in share.rglob("*") if file.is_file()}
-    sources = [file for top in ("launch", "config", "urdf") for file in (root / top).rglob("*")]
+    sources = [file for top in ("launch", "config", "urdf", "rviz") for file in (root / top).rglob("*")]
     files = {file.relative_to(root) for file in sources if file.is_file() and file.suffix != ".pyc"}
     assert shipped == files | {Path("package.xml")}
     assert (installed / "share/ament_index/resource_index/packages/rbt_ros").is_file()

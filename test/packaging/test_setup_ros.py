@@ -76,7 +76,8 @@ def test_here_nothing_is_left_to_do(no_build):
 
 
 def test_the_installed_package_advertises_the_hash_that_rosbags_computes():
-    assert setup_ros.installed_hash("tf2_msgs", "msg/TFMessage") == setup_ros.tf2_msgs().hashes["msg/TFMessage"]
+    hashes = setup_ros.tf2_msgs().hashes
+    assert setup_ros.installed_hashes("tf2_msgs", hashes) == hashes
 
 
 ADVERTISE = """
@@ -123,12 +124,12 @@ def empty_prefix(monkeypatch, tmp_path):
     monkeypatch.setattr(setup_ros, "_require_wheels", lambda name: None)
     monkeypatch.setattr(setup_ros, "_require_compiler", lambda: None)
     monkeypatch.setattr(setup_ros, "_build", build)
-    monkeypatch.setattr(setup_ros, "installed_hash", lambda *_: TF_HASH)
+    monkeypatch.setattr(setup_ros, "installed_hashes", lambda _, names: dict.fromkeys(names, TF_HASH))
     return Prefix
 
 
 def test_it_builds_once(empty_prefix):
-    assert setup_ros.setup_ros() == {"tf2_msgs": "generated, type hash as rosbags computes it"}
+    assert setup_ros.setup_ros() == {"tf2_msgs": "generated, 1 type hash as other nodes have them"}
     assert setup_ros.setup_ros() == {"tf2_msgs": "up to date"}
     assert empty_prefix.built == 1
 
@@ -177,7 +178,7 @@ def test_a_package_that_came_otherwise_is_left_alone(empty_prefix, monkeypatch):
 
 
 def test_a_wrong_type_hash_is_an_error_and_not_accepted_later(empty_prefix, monkeypatch):
-    monkeypatch.setattr(setup_ros, "installed_hash", lambda *_: "RIHS01_00")
+    monkeypatch.setattr(setup_ros, "installed_hashes", lambda _, names: dict.fromkeys(names, "RIHS01_00"))
     with pytest.raises(SetupError, match="built with type hash RIHS01_00, but its definition has RIHS01_e369"):
         setup_ros.setup_ros()
     assert setup_ros.read_stamp(empty_prefix.stamp) == setup_ros.BUILDING
@@ -252,3 +253,50 @@ def test_the_stamp_is_inside_the_package_it_speaks_of():
     """Whoever removes share/tf2_msgs removes the stamp with it."""
     if setup_ros.setup_ros()["tf2_msgs"] == "up to date":
         assert Path(sys.prefix, "share", "tf2_msgs", setup_ros.STAMP).is_file()
+
+
+# ------------------------------------------------------------------------------------------ simulation_interfaces
+
+
+def test_both_shapes_are_whole_and_differ_in_four_definitions():
+    one, two = setup_ros.simulation_interfaces(), setup_ros.simulation_interfaces_2()
+    assert set(one.definitions) == set(two.definitions) and len(one.definitions) == 38
+    assert {file.rpartition(".")[0] for file in one.definitions} == set(one.hashes) == set(two.hashes)
+    differ = {file for file in one.definitions if one.definitions[file] != two.definitions[file]}
+    assert differ == {"msg/Spawnable.msg", "srv/LoadWorld.srv", "srv/SetEntityState.srv", "srv/SpawnEntity.srv"}
+    assert {name for name in one.hashes if one.hashes[name] != two.hashes[name]} == {
+        "srv/GetSpawnables",  # holds Spawnable
+        *(file.rpartition(".")[0] for file in differ),
+    }
+    assert two.definitions["srv/SetEntityState.srv"].splitlines()[:5] == [
+        "string entity",
+        "EntityState state",
+        "bool set_pose",
+        "bool set_twist",
+        "bool set_acceleration",
+    ]
+
+
+@pytest.mark.parametrize("interface", [setup_ros.simulation_interfaces, setup_ros.simulation_interfaces_2])
+def test_rosbags_computes_the_same_type_hashes_of_all_messages(interface):
+    """An implementation that nobody of us wrote, from our definitions, against what upstream's generator made."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store, given = get_typestore(Stores.ROS2_JAZZY), interface()
+    for file, text in given.definitions.items():
+        if file.endswith(".msg"):
+            store.register(get_types_from_msg(text, f"simulation_interfaces/{file.removesuffix('.msg')}"))
+    for name, wanted in given.hashes.items():
+        if name.startswith("msg/"):
+            assert store.hash_rihs01(f"simulation_interfaces/{name}") == wanted, name
+
+
+def test_the_installed_services_advertise_upstreams_hashes():
+    pytest.importorskip("simulation_interfaces", reason="not here: rbt setup-ros --with simulation_interfaces")
+    wanted = setup_ros.simulation_interfaces().hashes
+    assert setup_ros.installed_hashes("simulation_interfaces", wanted) == wanted
+
+
+def test_with_asks_for_one_more_package(empty_prefix, capsys):
+    assert setup_ros.main(["--with", "nothing_msgs"]) == 1
+    assert "interface package 'nothing_msgs' is not known here: choose from tf2_msgs, " in capsys.readouterr().err

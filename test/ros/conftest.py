@@ -25,8 +25,8 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-LIMIT = 50  # [s] after which a child process is killed, whatever happens to us
-DEADLINE = 30  # [s] for a condition: a machine under load needs longer, one that works is never waited for
+LIMIT = 120  # [s] after which a child process is killed, whatever happens to us
+DEADLINE = 60  # [s] for a condition: a machine under load needs longer, one that works is never waited for
 RBT = (sys.executable, "-m", "rbt_ros.cli")
 SIMULATOR = (sys.executable, "-c", "from rbt_ros.cli import simulator; simulator()")
 

@@ -23,7 +23,7 @@ CONFIG = """<CycloneDDS><Domain id="any">
 <AllowMulticast>spdp</AllowMulticast></General>
 <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>60</MaxAutoParticipantIndex>
 <Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>"""
-DEADLINE = 30  # [s]
+DEADLINE = 60  # [s]
 
 
 @dataclass

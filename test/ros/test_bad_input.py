@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
@@ -91,3 +93,23 @@ def test_a_stamp_far_ahead_acts_now_and_is_reported(ros):
     assert "use_sim_time" in values["last fault"]
     peer.until(lambda: log, "the command in the log", child)
     assert log[0].header.stamp.sec < 100
+
+
+@pytest.mark.parametrize("side", ["publisher", "subscriber"])
+def test_a_quality_of_service_that_does_not_fit_is_reported(node, peer, side):
+    """A best-effort sender of wrenches, a late reader who wants old odometry: neither gets anything, both are named."""
+    diagnostics = peer.diagnostics()
+    before = int(diagnostics.values(diagnostics.next(node), "connections")["incompatible QoS"])
+    if side == "publisher":
+        profile = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        stranger, where = peer.node.create_publisher(WrenchStamped, "wrench", profile), "subscriber of wrench"
+    else:
+        peer.listen(Odometry, "odom", latched=True)
+        stranger, where = None, "publisher of odom"
+    report = diagnostics.until(
+        lambda m: int(diagnostics.values(m, "connections")["incompatible QoS"]) > before, "the report of it", node
+    )
+    if stranger is not None:
+        peer.node.destroy_publisher(stranger)
+    status = diagnostics.status(report, "connections")
+    assert status.level == b"\x01" and where in status.message and "does not fit" in status.message

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from controllers import FOLDER, load
+from fuzz import refused
 from nav_msgs.msg import Odometry
 from observed import Motion
 from sensor_msgs.msg import JointState
@@ -32,13 +33,25 @@ def in_process_at(name: str, scenario: str, tick: int):
 
 @pytest.mark.parametrize("name", CASES)
 def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name):
+    """Bit by bit, though somebody sends nonsense on every input, which is refused."""
     scenario, options = CASES[name]
     child = ros.start(scenario, **LOCKSTEP, **options)
     controller = ros.run(sys.executable, FOLDER / f"{name}.py")
     peer = ros.peer()
     joints, odom = peer.listen(JointState, "joint_states"), peer.listen(Odometry, "odom")
     seen = odom if rbt.load(scenario).robot.free_bodies else joints
-    peer.until(lambda: seen and stamp_of(seen[-1]) > CLOCK_START + 300 * H, "300 steps in lockstep", child)
+    diagnostics, nonsense = peer.diagnostics(), refused(rbt.load(scenario).robot)
+    senders = [(peer.node.create_publisher(kind, topic, 10), message) for kind, topic, message in nonsense]
+
+    def is_far_enough() -> bool:
+        for publisher, message in senders:
+            publisher.publish(message)
+        return bool(seen) and stamp_of(seen[-1]) > CLOCK_START + 300 * H and rejected() >= len(senders)
+
+    def rejected() -> int:
+        return int(diagnostics.values(diagnostics.messages[-1], "commands")["rejected"]) if diagnostics.messages else 0
+
+    peer.until(is_far_enough, "300 steps in lockstep beside refusals", child)
     assert controller.running and child.running
     robot, stamp = rbt.load(scenario).robot, stamp_of(seen[-1])
     sample = in_process_at(name, scenario, (stamp - CLOCK_START) // H)

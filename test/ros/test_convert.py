@@ -148,7 +148,7 @@ def test_a_sample_becomes_the_messages_of_its_numbers(tumbler):
         topic.name: fill(message_class(topic.type)(), topic.fields(sample, STAMP))
         for topic in topics.published(sim.robot, "a/")
     }
-    several = {"multi_dof_joint_states", "markers"}
+    several = {"multi_dof_joint_states", "markers", "poinsot"}
     assert set(made) == {"/clock", "/tf", "/tf_static", "joint_states", "odom", "robot_description", *several}
     assert (made["/clock"].clock.sec, made["/clock"].clock.nanosec) == (12, 345_678_901)
     (transform,) = made["/tf"].transforms

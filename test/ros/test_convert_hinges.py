@@ -10,9 +10,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import rbt_ros as rbt
+from rbt_ros import command_messages as c
 from rbt_ros import topics
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTorque, HingeTrajectory
-from rbt_ros.ros import convert_hinges as c
 from rbt_ros.ros.convert import fill, stamp_of
 
 ROBOT = rbt.load("five_body").robot

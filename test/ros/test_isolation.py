@@ -23,7 +23,7 @@ def test_a_child_that_was_not_reaped_is_found(watch):
 def test_a_process_that_left_its_parent_is_found(watch):
     """As a daemon does: known by its environment, not by its parent."""
     script = "import subprocess; print(subprocess.Popen(['sleep', '30'], stdout=subprocess.DEVNULL).pid)"
-    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     pid = int(done.stdout)
     try:
         assert "sleep" in watch.processes()[pid]

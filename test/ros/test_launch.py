@@ -1,10 +1,11 @@
-"""The launch file: what it names exists, and where ROS's launch is installed, it runs."""
+"""The launch files: what they name exists, and where ROS's launch is installed, they run."""
 
 import importlib
 import signal
 import sys
 import types
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from nav_msgs.msg import Odometry
@@ -14,6 +15,8 @@ from rbt_ros.paths import share
 from rbt_ros.ros.parameters import parameter_table
 
 LAUNCH_FILE = share("launch", "simulator.launch.py")
+SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
+RENAMED = {"rate": "realtime_factor"}  # argument -> parameter
 EXECUTABLES = {"rbt_simulator": "rbt_ros.cli:simulator"}  # the entry points of setup.py that a launch file may name
 
 
@@ -28,11 +31,13 @@ class Recorded:
 
 
 @pytest.fixture
-def described(monkeypatch):
-    """What generate_launch_description makes of a launch API that only records."""
+def recording(monkeypatch):
+    """Instead of ROS's launch: an API that only records."""
     names = {
         "launch": ["LaunchDescription"],
-        "launch.actions": ["DeclareLaunchArgument"],
+        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription"],
+        "launch.conditions": ["IfCondition"],
+        "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
         "launch.substitutions": ["LaunchConfiguration"],
         "launch_ros": [],
         "launch_ros.actions": ["Node"],
@@ -44,9 +49,18 @@ def described(monkeypatch):
             setattr(fake, name, type(name, (Recorded,), {}))
         monkeypatch.setitem(sys.modules, module, fake)
     monkeypatch.setattr(Recorded, "made", [])
-    space: dict = {}
-    exec(compile(LAUNCH_FILE.read_text(encoding="utf-8"), LAUNCH_FILE, "exec"), space)
+
+
+def description(file):
+    """What generate_launch_description of a file makes."""
+    space: dict = {"__file__": str(file)}
+    exec(compile(file.read_text(encoding="utf-8"), file, "exec"), space)
     return space["generate_launch_description"]()
+
+
+@pytest.fixture
+def described(recording):
+    return description(LAUNCH_FILE)
 
 
 def of(kind: str) -> list[Recorded]:
@@ -54,15 +68,19 @@ def of(kind: str) -> list[Recorded]:
 
 
 def test_the_launch_file_names_what_exists(described):
-    (node,) = of("Node")
+    node, rviz = of("Node")
     assert node.kwargs["package"] == ET.parse(share("package.xml")).find("name").text
     module, _, function = EXECUTABLES[node.kwargs["executable"]].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
     (parameters,) = node.kwargs["parameters"]
     table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
     kinds = {name: value.kwargs["value_type"] for name, value in parameters.items()}
+    used = {value.args[0].args[0] for value in parameters.values()}
+    assert {RENAMED.get(name, name) for name in used} == set(parameters)
     assert kinds == {name: str if name == "scenario" else type(table[name].default) for name in parameters}
-    assert described.args[0][-1] is node
+    assert described.args[0][-2:] == [node, rviz]
+    assert (rviz.kwargs["package"], rviz.kwargs["executable"]) == ("rviz2", "rviz2")
+    assert isinstance(rviz.kwargs["condition"], Recorded)
 
 
 def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(described):
@@ -73,6 +91,19 @@ def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(
     table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
     assert declared["publish_clock"]["default_value"] == str(table["publish_clock"].default).lower()
     assert declared["frame_prefix"]["default_value"] == table["frame_prefix"].default
+    assert declared["mode"]["default_value"] in table["mode"].choices
+    assert float(declared["rate"]["default_value"]) == table["realtime_factor"].default
+    assert {f"{name}.rviz" for name in SCENARIOS} == {
+        file.name for file in Path(declared["rviz_folder"]["default_value"]).iterdir()
+    }
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_each_scenario_has_a_launch_file_that_includes_the_one(recording, name):
+    description(share("launch", f"{name}.launch.py"))
+    (include,), (source,) = of("IncludeLaunchDescription"), of("PythonLaunchDescriptionSource")
+    assert include.args == (source,) and source.args == (str(LAUNCH_FILE),)
+    assert include.kwargs["launch_arguments"] == [("scenario", name)]
 
 
 def test_the_file_runs_in_ros_launch(ros):

@@ -13,7 +13,7 @@ from rbt_ros.ros.sources import Lockstep, Watchdog
 
 H = 1_000_000
 START = 1_000_000_000
-DEADLINE = 30  # [s]
+DEADLINE = 60  # [s]
 
 
 def force(newton: float, hold_ns=10**12) -> WrenchCommand:
@@ -37,7 +37,7 @@ class Run:
             self.sim,
             clock_start_ns=START,
             every_tick=self.stamps.append,
-            outputs=[Output(divider, self._publish)],
+            outputs=[Output(divider * H, self._publish)],
             on_latched=lambda latched, stamp: self.latched.append((latched.command, stamp)),
             on_fault=self.faults.append,
             second=lambda *_: None,
@@ -123,6 +123,52 @@ def test_two_topics_must_both_answer_and_act_in_one_order():
         run.until(lambda: run.sim.tick >= 20)
     kinds = [type(command).__name__ for command, stamp in run.latched if stamp < START + 20 * H]
     assert kinds == ["HingeCommand", "WrenchCommand"] * 20 and not run.faults
+
+
+class Echo(list):
+    """Of what is latched; each time the same answer comes once more, before the step that it opened is taken."""
+
+    def __init__(self, run, loud: float):
+        super().__init__()
+        self._run, self._loud = run, loud
+
+    def append(self, latched) -> None:
+        super().append(latched)
+        self._run.loop.post(force(self._loud), latched[1], "wrench")
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_an_answer_that_is_repeated_once_the_step_is_open_does_not_answer_the_next_one(every):
+    options = dict(mode="lockstep", lockstep=Lockstep(("wrench",), every, DEADLINE * 10**9))
+    run = Run(answer=answering, divider=every, **options)
+    run.latched = Echo(run, 2000.0)
+    with run:
+        run.until(lambda: run.sim.tick > 40)
+    assert run.states[START + 40 * H] == in_process(40, every) and len(run.latched) >= 40 // every
+    assert not run.faults
+
+
+def test_an_answer_to_a_tick_that_went_on_without_it_is_late():
+    """It comes when the deadline is over and the step not taken yet; the next tick waits for an answer of its own."""
+    lockstep = Lockstep(("wrench",), 1, 10**7, "hold")
+
+    def silent_once(run, sample, stamp):
+        if sample.tick != 5:
+            answering(run, sample, stamp)
+
+    with Run(answer=silent_once, mode="lockstep", lockstep=lockstep) as run:
+        give_up = run.loop._gate.give_up
+
+        def late(step: int) -> bool:
+            stands = give_up(step)
+            if step == 5:
+                run.loop.post(force(2000.0), run.loop.stamp_ns(), "wrench")
+            return stands
+
+        run.loop._gate.give_up = late
+        run.until(lambda: run.sim.tick > 20)
+    assert 2000.0 not in {command.wrench.force[2] for command, _ in run.latched}
+    assert run.loop.counters.late >= 1
 
 
 def test_commands_of_other_ticks_are_late_and_do_not_act():
@@ -258,3 +304,52 @@ def test_what_the_log_could_not_tell_waits_for_the_next_tick():
         run.loop.call(lambda sim: run.loop.add_steps(2))
         run.until(lambda: len(run.latched) == 5)
     assert run.latched == [(GAINS, START), (first, START), (there, START), (second, START + H), (GAINS, START + 2 * H)]
+
+
+def test_a_trajectory_that_waits_for_the_next_tick_begins_at_its_stamp():
+    """Taken one tick late, it still passes its points at stamp + time; it was answered, and counted, once."""
+    there = HingeTrajectory(("wrist",), (50 * H, 90 * H), ((0.5,), (0.1,)))
+    with Run("five_body", mode="fast", paused=True) as run:
+        run.loop.post(GAINS, 0)
+        run.loop.post(there, START + 20 * H, "hinge_trajectory")
+        run.loop.post(HingeCommand(("wrist",), (0.1,)), 0, "hinge_commands")
+        run.loop.post(there, START + 20 * H, "hinge_trajectory")
+        run.until(lambda: len(run.latched) == 2)
+        run.loop.call(lambda sim: run.loop.add_steps(1))
+        run.until(lambda: len(run.latched) == 4)
+    begun = [(command.times_ns, stamp) for command, stamp in run.latched if isinstance(command, HingeTrajectory)]
+    assert begun == [((70 * H, 110 * H), START), ((69 * H, 109 * H), START + H)]
+    assert run.loop.counters.accepted == 4
+
+
+def test_what_waits_for_the_next_tick_is_told_and_measured_once():
+    """A set-point behind a trajectory, stamped an hour ahead; another that answers the tick."""
+    there, point = HingeTrajectory(("wrist",), (50 * H,), ((0.5,),)), HingeCommand(("wrist",), (0.1,))
+    with Run("five_body", mode="fast", paused=True) as run:
+        run.until(lambda: run.states)
+        for command, stamp in ((GAINS, 0), (there, 0), (point, START + 3600 * 10**9), (point, START)):
+            run.loop.post(command, stamp, "hinge_commands")
+        run.until(lambda: len(run.latched) == 2)
+        run.loop.call(lambda sim: run.loop.add_steps(1))
+        run.until(lambda: len(run.latched) == 4)
+        assert run.loop.counters.ahead == 1 and len(run.faults) == 1
+        assert run.loop._intake.latency.record.count == 1
+
+
+def test_in_lockstep_a_trajectory_waits_for_the_answers_of_its_tick():
+    """They act in the order in which the log is read: set-points before trajectories."""
+    there, point = HingeTrajectory(("wrist",), (50 * H,), ((0.5,),)), HingeCommand(("wrist",), (0.1,))
+
+    def answer(run, sample, stamp):
+        if sample.tick == 3:
+            run.loop.post(there, 0, "hinge_trajectory")
+        run.loop.post(point, stamp, "hinge_commands")
+
+    lockstep = Lockstep(("hinge_commands",), 1, DEADLINE * 10**9)
+    with Run("five_body", answer, mode="lockstep", lockstep=lockstep, paused=True) as run:
+        run.loop.post(GAINS, 0)
+        run.until(lambda: run.latched)
+        run.loop.call(lambda sim: run.loop.set_paused(False))
+        run.until(lambda: run.sim.tick >= 6)
+    of_tick_3 = [command for command, stamp in run.latched if stamp == START + 3 * H]
+    assert of_tick_3 == [point, there] and not run.faults

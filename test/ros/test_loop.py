@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros import loop as loop_module
+from rbt_ros.ros import mailbox, measures, pacing, taking
 from rbt_ros.ros.loop import Loop, Output
 
 H = 1_000_000  # [ns] the CubeSat's step
 START = 1_000_000_000  # [ns] clock_start
 SECOND = 1_000_000_000
-DEADLINE = 30  # [s]
+DEADLINE = 60  # [s]
 
 
 def command(force=(0.0, 0.0, 1.0), moment=(0.0, 0.0, 0.0), hold_ns=10 * H) -> WrenchCommand:
@@ -84,7 +86,8 @@ class Run:
 @pytest.fixture
 def virtual(monkeypatch) -> VirtualTime:
     clock = VirtualTime()
-    monkeypatch.setattr(loop_module, "time", clock)
+    for module in (loop_module, mailbox, measures, pacing, taking):
+        monkeypatch.setattr(module, "time", clock)
     return clock
 
 
@@ -100,6 +103,20 @@ def test_every_tick_is_computed_and_stamped(virtual):
     assert run.stamps == [START + k * H for k in range(len(run.stamps))]
     assert run.sim.tick == len(run.stamps) - 1
     assert (end.overruns, end.given_up_ns, end.late_us.max) == (0, 0, 0.0)
+    assert end.elapsed_ns == end.ticks * H
+
+
+def test_what_is_published_late_in_a_tick_is_no_missing_tick(virtual):
+    """Ticks are counted against the begin of the last step: 0.9 ms of publishing after it belong to the next."""
+
+    def slow(sample, stamp):
+        virtual.now += 900_000
+
+    with Run(ticks(500), [Output(H, slow)]) as run:
+        pass
+    end = run.at_end.statistics
+    # published before the first step, too: its time lies before the start
+    assert (end.ticks, end.elapsed_ns, end.overruns) == (500, 500 * H, 0)
 
 
 @pytest.mark.parametrize("factor", [0.1, 3.0])
@@ -117,7 +134,7 @@ def test_late_ticks_are_caught_up(virtual):
         if sample.tick == 500:
             virtual.now += 50 * H
 
-    with Run(ticks(1000), [Output(100, slow_once)]) as run:
+    with Run(ticks(1000), [Output(100 * H, slow_once)]) as run:
         pass
     end = run.at_end.statistics
     assert abs(end.ticks - (run.at_end.now - virtual.begin) / H) <= 1
@@ -131,7 +148,7 @@ def test_a_lag_of_many_seconds_is_given_up_and_reported(virtual):
         if sample.tick == 500:
             virtual.now += 60 * SECOND
 
-    with Run(ticks(1000), [Output(100, very_slow_once)]) as run:
+    with Run(ticks(1000), [Output(100 * H, very_slow_once)]) as run:
         pass
     end = run.at_end.statistics
     assert end.given_up_ns == 60 * SECOND - H
@@ -162,7 +179,7 @@ def test_unpaced_steps_wait_for_nothing(virtual):
 
 def test_outputs_come_at_their_dividers_the_first_at_t_0(virtual):
     seen: dict[int, list] = {1: [], 7: [], 100: []}
-    outputs = [Output(d, lambda s, stamp, d=d: seen[d].append((s.tick, s.t_ns, stamp))) for d in seen]
+    outputs = [Output(d * H, lambda s, stamp, d=d: seen[d].append((s.tick, s.t_ns, stamp))) for d in seen]
     with Run(ticks(700), outputs) as run:
         pass
     for divider, samples in seen.items():
@@ -171,7 +188,9 @@ def test_outputs_come_at_their_dividers_the_first_at_t_0(virtual):
 
 def test_the_report_of_a_second_meets_the_stamps_of_the_slowest_output(virtual):
     odom: list[int] = []
-    with Run(ticks(3500), [Output(10, lambda *_: None), Output(100, lambda _, stamp: odom.append(stamp))]) as run:
+    with Run(
+        ticks(3500), [Output(10 * H, lambda *_: None), Output(100 * H, lambda _, stamp: odom.append(stamp))]
+    ) as run:
         pass
     stamps = [stamp for _, stamp in run.seconds]
     assert len(stamps) >= 3 and set(stamps) <= set(odom)  # the thread runs on until it is stopped
@@ -180,7 +199,7 @@ def test_the_report_of_a_second_meets_the_stamps_of_the_slowest_output(virtual):
 
 def test_the_report_meets_outputs_whose_dividers_do_not_divide_each_other(virtual):
     seen: dict[int, set[int]] = {4: set(), 6: set()}
-    outputs = [Output(d, lambda _, stamp, d=d: seen[d].add(stamp)) for d in seen]
+    outputs = [Output(d * H, lambda _, stamp, d=d: seen[d].add(stamp)) for d in seen]
     with Run(ticks(3500), outputs) as run:
         pass
     assert len(run.seconds) >= 3
@@ -188,7 +207,7 @@ def test_the_report_meets_outputs_whose_dividers_do_not_divide_each_other(virtua
 
 
 def test_the_report_comes_every_other_second_where_outputs_are_rarer(virtual):
-    with Run(ticks(7000), [Output(100_000, lambda *_: None)]) as run:
+    with Run(ticks(7000), [Output(100_000 * H, lambda *_: None)]) as run:
         pass
     stamps = [stamp for _, stamp in run.seconds[:3]]
     assert stamps == [START + k * 2 * SECOND for k in (1, 2, 3)]
@@ -202,7 +221,7 @@ def test_a_command_acts_from_the_very_next_step(virtual):
         if len(run.stamps) == 11:
             run.loop.post(command(hold_ns=3 * H), 0)
 
-    record = Output(1, lambda sample, stamp: speeds.update({sample.tick: sample.v[5]}))
+    record = Output(H, lambda sample, stamp: speeds.update({sample.tick: sample.v[5]}))
     with Run(ticks(20), [record], on_tick=post_at_10) as run:
         pass
     ((latched, stamp),) = run.latched
@@ -308,7 +327,7 @@ def test_an_exception_in_an_output_is_raised_by_stop(virtual, error):
         if sample.tick == 20:
             raise error
 
-    run = Run(ticks(20), [Output(10, broken)])
+    run = Run(ticks(20), [Output(10 * H, broken)])
     run.loop.start()
     wait_for(lambda: not run.loop.alive)
     with pytest.raises(type(error)) as raised:
@@ -358,13 +377,75 @@ def test_statistics_are_ordered_and_count_the_wakes(virtual):
 
 
 def test_a_run_with_observers_has_the_bits_of_one_without(virtual):
-    with Run(ticks(500), [Output(3, lambda *_: None)]) as run:
+    with Run(ticks(500), [Output(3 * H, lambda *_: None)]) as run:
         pass
     assert run.sim.digest() == undisturbed(run.sim.tick)
 
 
 def test_the_report_does_not_wait_for_outputs_out_of_step(virtual):
-    outputs = [Output(10, lambda *_: None), Output(33, lambda *_: None, in_step=False)]
+    outputs = [Output(10 * H, lambda *_: None), Output(33 * H, lambda *_: None, in_step=False)]
     with Run(ticks(3500), outputs) as run:
         pass
     assert [stamp for _, stamp in run.seconds[:3]] == [START + k * SECOND for k in (1, 2, 3)]
+
+
+def test_the_clock_goes_on_where_the_step_changes_and_outputs_keep_their_periods(virtual):
+    """From 1 ms to 0.25 ms at tick 50, to 2 ms at 170: stamps never jump, and what comes each 10 ms still does."""
+    periodic: list[tuple[int, int]] = []
+    steps = {51: 0.25e-3, 171: 2e-3}
+
+    def change(run):
+        if step := steps.get(len(run.stamps)):
+            run.loop.ask(lambda sim: run.loop.set_step(step))
+
+    output = Output(10 * H, lambda sample, stamp: periodic.append((sample.t_ns, stamp)))
+    with Run(ticks(300), [output], on_tick=change) as run:
+        pass
+    spans = np.diff(run.stamps).tolist()
+    assert spans[:300] == [H] * 50 + [H // 4] * 120 + [2 * H] * 130
+    assert all(stamp == START + t_ns for t_ns, stamp in periodic)
+    assert [t_ns for t_ns, _ in periodic[:15]] == [k * 10 * H for k in range(15)]
+    end = run.at_end
+    assert end.statistics.ticks == 300
+    assert end.now - virtual.begin == run.stamps[300] - START  # by the pace of real time
+    assert end.statistics.overruns == 0
+
+
+def test_the_step_is_not_changed_amid_steps_that_were_asked_for(virtual):
+    refused: list[str] = []
+
+    def change(run):
+        if len(run.stamps) == 3:
+            run.loop.ask(lambda sim: run.loop.add_steps(5))
+            run.loop.ask(attempt)
+
+    def attempt(sim):
+        with pytest.raises(ScenarioError, match="the step is not changed while 5 steps are being taken") as caught:
+            run.loop.set_step(2e-3)
+        refused.append(str(caught.value))
+
+    run = Run(ticks(5), on_tick=change)
+    with run:
+        pass
+    assert len(refused) == 1 and set(np.diff(run.stamps)) == {H}
+
+
+@pytest.mark.parametrize(("saved_ns", "first_ns"), [(0, 52 * H), (60 * H, 60 * H)])
+def test_the_clock_goes_on_by_the_step_of_a_checkpoint(virtual, saved_ns, first_ns):
+    """One saved by steps of 2 ms, at a clock that lies behind or ahead of ours when tick 50 is done."""
+    other = rbt.load("cubesat").simulation()
+    other.set_step(2e-3)
+    other.advance(3)
+
+    def load(run):
+        if len(run.stamps) == 51:
+            run.loop.ask(recall)
+
+    def recall(sim):
+        sim.recall(other.memory())
+        run.loop.restarted(START + saved_ns)
+
+    run = Run(ticks(60), on_tick=load)
+    with run:
+        pass
+    assert run.stamps[:61] == [START + k * H for k in range(51)] + [START + first_ns + 2 * k * H for k in range(10)]

@@ -1,9 +1,12 @@
 """Parameters: each describes itself, and refuses what is wrong with a reason, at run time and on the command line."""
 
+from types import SimpleNamespace
+
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 
 import rbt_ros as rbt
+from rbt_ros.ros.engine_parameters import EngineParameters
 from rbt_ros.ros.parameters import parameter_table
 
 TABLE = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
@@ -20,14 +23,43 @@ def value_of(peer, name: str):
     return {1: value.bool_value, 3: value.double_value, 4: value.string_value}[value.type]
 
 
+@pytest.mark.parametrize(
+    ("integrator", "why"),
+    [("semi_implicit", "integrator, step: the step is not changed"), ("rk5", "integrator, step: ")],
+)
+def test_what_fails_after_its_rehearsal_changes_nothing(integrator, why):
+    """All of it or nothing, in the stepping thread too: neither the motion nor the log knows of it."""
+    steps = []
+
+    def set_step(step: float) -> None:
+        steps.append(step)
+        raise rbt.ScenarioError("the step is not changed while 7 steps are being taken; wait.")
+
+    scenario = rbt.load("cubesat")
+    sim, plain = scenario.simulation(), scenario.simulation()
+    node = SimpleNamespace(
+        add_on_set_parameters_callback=lambda judge: None, add_post_set_parameters_callback=lambda act: None
+    )
+    noted, said = [], []
+    loop = SimpleNamespace(sim=sim, set_step=set_step)
+    engine = EngineParameters(node, scenario, loop, noted.append, said.append)
+    sim.advance(3)
+    engine._set({"integrator": integrator, "step": 0.002}, sim)
+    assert len(said) == 1 and why in said[0] and not noted
+    assert len(steps) == (integrator != "rk5"), "the step comes last"
+    sim.advance(3)
+    plain.advance(6)
+    assert sim.digest() == plain.digest()
+
+
 def test_every_parameter_says_what_it_is(peer):
     listed = peer.call(ListParameters, "/rbt_simulator/list_parameters", ListParameters.Request()).result.names
     ours = [name for name in listed if not name.startswith(("qos_overrides.", "use_sim_time", "start_type_desc"))]
-    assert set(ours) == {"scenario", *TABLE}
+    assert set(ours) == {"scenario", "autostart", *TABLE}
     request = DescribeParameters.Request(names=ours)
     for found in peer.call(DescribeParameters, "/rbt_simulator/describe_parameters", request).descriptors:
         assert len(found.description) > 10, found.name
-        if found.name == "scenario":
+        if found.name in ("scenario", "autostart"):
             assert found.read_only
             continue
         entry = TABLE[found.name]

@@ -89,20 +89,3 @@ def test_malformed_ros_arguments_end_it_with_one_sentence(ros):
     said_by_rcl, line = child.stderr.strip().splitlines()
     assert "[rcl]" in said_by_rcl
     assert line.startswith("rbt: ROS refuses the command line") and "'-p mode'" in line
-
-
-def test_a_scenario_that_breaks_is_an_error_in_diagnostics_and_no_crash(ros, tmp_path):
-    path = tmp_path / "wild.yaml"
-    path.write_text(
-        "rbt: 1\nrobot: {bodies: {brick: {mass: 1, inertia: [1e-6, 1e-6, 1e-6]}}}\n"
-        "inputs: [{wrench: brick, moment: [1e308, 0, 0], from: 20 ms}]\n",
-        encoding="utf-8",
-    )
-    child = ros.start(path)
-    diagnostics = ros.peer().diagnostics()
-    for _ in range(2):
-        message = diagnostics.next(child)
-    loop = diagnostics.status(message, "loop")
-    assert loop.level == b"\x02" and "non-finite state at hinge 'brick'" in loop.message
-    assert float(diagnostics.values(message, "conservation")["scenario time [s]"]) == 0.02
-    assert child.stop() == 0

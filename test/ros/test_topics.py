@@ -11,8 +11,11 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
 
-from rbt_ros.ros.convert import stamp_of
+import rbt_ros as rbt
+from rbt_ros import topics
+from rbt_ros.ros.convert import fill, stamp_of
 
 CLOCK_START = 1_000_000_000
 H = 1_000_000
@@ -43,6 +46,8 @@ def test_every_topic_has_its_type_and_quality_of_service(node, peer):
         "/multi_dof_joint_states": ("sensor_msgs/msg/MultiDOFJointState", False),
         "/markers": ("visualization_msgs/msg/MarkerArray", False),
         "/rbt_simulator/latched/parameters": ("rcl_interfaces/msg/ParameterEvent", False),
+        "/rbt_simulator/transition_event": ("lifecycle_msgs/msg/TransitionEvent", False),
+        "/rbt_simulator/run": ("std_msgs/msg/String", True),
     }
     seen = peer.until(lambda: published(peer, len(expected)), "all topics", node)
     assert {
@@ -61,7 +66,7 @@ def published(peer, count: int) -> dict:
     found = {}
     for name, _ in peer.node.get_topic_names_and_types():
         publishers = [i for i in peer.node.get_publishers_info_by_topic(name) if i.node_name == "rbt_simulator"]
-        if publishers and name not in ("/rosout", "/parameter_events"):
+        if publishers and name not in ("/rosout", "/parameter_events") and "/_" not in name:  # hidden: actions
             (found[name],) = publishers
     return found if len(found) >= count else {}
 
@@ -176,3 +181,43 @@ def test_quality_of_service_can_be_overridden(ros):
     peer = ros.peer()
     (info,) = peer.until(lambda: peer.node.get_publishers_info_by_topic("odom"), "odom", child)
     assert info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+
+
+def test_hinge_wrenches_come_on_request_with_the_bits_of_python(ros):
+    """Off until outputs.hinge_wrenches says how often; then each of the chain's hinges tells what it transmits, the
+    same numbers as in Python at the tick of the stamp."""
+    node, peer = ros.start("five_body", outputs__hinge_wrenches=50.0, realtime_factor=0.1), ros.peer()
+    heard = {hinge: peer.listen(WrenchStamped, f"hinges/{hinge}/wrench") for hinge in ("shoulder", "wrist")}
+    peer.until(lambda: all(len(messages) > 3 for messages in heard.values()), "wrenches of hinges", node)
+    sim = rbt.load("five_body").simulation()
+    fields = {
+        name: next(t.fields for t in topics.published(sim.robot) if t.name == f"hinges/{name}/wrench") for name in heard
+    }
+    for hinge, messages in heard.items():
+        assert messages[0].header.frame_id == sim.robot.hinges[sim.robot.hinge_index(hinge)].child
+        for message in messages[:3]:
+            ticks, rest = divmod(stamp_of(message) - CLOCK_START, H)
+            assert rest == 0 and ticks % 20 == 0
+            sim.reset()
+            sim.advance(ticks)
+            told = fill(WrenchStamped(), fields[hinge](sim.sample(), stamp_of(message)))
+            assert message == told and message.wrench.force.z != 0.0
+    quiet = ros.start("five_body", remap=("__ns:=/quiet",), publish_clock=False)
+    joints = peer.listen(JointState, "/quiet/joint_states")
+    peer.until(lambda: joints, "joint_states", quiet)
+    names = [name for name, _ in peer.node.get_topic_names_and_types()]
+    assert "/hinges/wrist/wrench" in names and not any(
+        "/quiet/hinges" in name and name.endswith("/wrench") for name in names
+    )
+
+
+def test_poinsot_and_the_local_frame_are_there_when_asked_for(ros):
+    child = ros.start(frame_prefix="sat/", local_frame="near", outputs__poinsot=20.0)
+    peer = ros.peer()
+    tf, poinsot = peer.listen(TFMessage, "/tf"), peer.listen(MarkerArray, "poinsot")
+    peer.until(lambda: tf and poinsot, "tf and poinsot", child)
+    assert {t.child_frame_id for t in tf[0].transforms} == {"sat/cubesat", "sat/near"}
+    names = [m.ns for m in poinsot[0].markers]
+    curves = ["energy_ellipsoid", "momentum_ellipsoid", "polhode", "invariable_plane", "herpolhode"]
+    assert names == [*curves, "body_cone", "space_cone"]
+    assert poinsot[0].markers[-1].header.frame_id == "sat/near"

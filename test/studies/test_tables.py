@@ -187,7 +187,7 @@ def test_progress_rises_to_one(monkeypatch):
 )
 def test_command_line_names_the_studies(arguments, message):
     command = [sys.executable, "-m", "rbt_ros.cli", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False)
     assert done.returncode == 2 and message in done.stderr
 
 

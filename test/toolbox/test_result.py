@@ -81,7 +81,7 @@ def test_npz(flight, tmp_path):
     flight.to_npz(tmp_path / "a.npz")
     found = np.load(tmp_path / "a.npz")
     assert np.array_equal(found["matrix"], flight.matrix) and np.array_equal(found["time"], flight.time)
-    assert "omega_b [rad/s]" in found["units"] and set(found) == {"time", "units", *COLUMNS}
+    assert "omega_b [rad/s]" in found["units"] and set(found) == {"time", "units", "inertia", *COLUMNS}
 
 
 def test_every_column_is_documented_with_unit_and_frame():

@@ -9,6 +9,7 @@ from rbt_ros.model.mass.mesh_file import read_mesh
 from rbt_ros.model.mass.properties import MassProperties
 from rbt_ros.model.mass.shells import shell
 from rbt_ros.model.mass.solids import solid
+from rbt_ros.paths import as_path
 
 NASTRAN = (".bdf", ".dat", ".nas", ".blk", ".bulk")
 
@@ -29,7 +30,7 @@ def from_file(
 
     unit: of the file's lengths. A mesh takes density [kg/m³] or mass [kg]; a deck has densities, and takes mass_unit.
     """
-    path = Path(file)
+    path = as_path(file, "mass.from_file")
     deck = {"mass_unit": mass_unit, "ignore": tuple(ignore), "lumped": lumped}
     mesh = {"density": density, "mass": mass, "thickness": thickness, "allow_degenerate": allow_degenerate}
     is_deck = path.suffix.lower() in NASTRAN

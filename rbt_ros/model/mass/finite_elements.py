@@ -16,6 +16,7 @@ from rbt_ros.model.mass.coordinates import SYSTEMS, Grid, local_axes
 from rbt_ros.model.mass.mesh_file import file_factor, length_factor
 from rbt_ros.model.mass.properties import MassProperties, Moments, combine, mass_properties, simplex_moments
 from rbt_ros.model.mass.shells import area_vectors, crossed, plate_moments
+from rbt_ros.paths import as_path
 
 CORNERS = {"CTRIA3": 3, "CQUAD4": 4, "CTETRA": 4, "CPENTA": 6, "CHEXA": 8}
 PLATES = ("CTRIA3", "CQUAD4")
@@ -53,7 +54,7 @@ def nastran(
     over; any other one is refused, unless `ignore` names it. Each element has its own inertia, that of its volume; with
     lumped=True all its mass stands in the mean of its corners, as in pyNastran's mass_properties.
     """
-    path = Path(file)
+    path = as_path(file, "mass.nastran")
     metre = length_factor(length_unit, path.name)
     kilogram = file_factor(mass_unit, "mass", path.name, "mass_unit='t' (--mass-unit t, which goes with mm and MPa)")
     skip = {word.upper() for word in ([ignore] if isinstance(ignore, str) else ignore)}

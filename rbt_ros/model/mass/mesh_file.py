@@ -7,6 +7,7 @@ import numpy as np
 from rbt_ros.errors import ModelError, SetupError
 from rbt_ros.model.mass.facets import Mesh
 from rbt_ros.model.units import UNITS, unit_factor
+from rbt_ros.paths import as_path
 
 
 def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
@@ -14,7 +15,7 @@ def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
 
     Several bodies in one file, and instances with poses (GLB), come as one surface of several parts.
     """
-    path = Path(file)
+    path = as_path(file, "mesh")
     factor = length_factor(unit, path.name)
     if not path.is_file():
         raise ModelError(f"there is no file {path}; give the path of a mesh (STL, OBJ, PLY, GLB).")

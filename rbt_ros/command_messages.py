@@ -1,11 +1,14 @@
-"""Messages that command hinges <-> commands, in pairs: `x(message)` reads, `x_fields(command, stamp)` is what it came
-from, as `convert.fill` takes it."""
+"""Messages that command <-> commands, in pairs: `x(message)` reads, `x_fields(command, stamp)` is what it came from.
+
+`x` takes any object with the fields of the message: rclpy's, or what `rosbags` reads from a bag.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import MessageError
+from rbt_ros.fields import Fields, header, time_of
 from rbt_ros.model.hinge_commands import (
     HingeCommand,
     HingeSetting,
@@ -14,12 +17,44 @@ from rbt_ros.model.hinge_commands import (
     HingeTrajectory,
     settable,
 )
-from rbt_ros.model.robot import Robot
-from rbt_ros.ros.convert import shortened
-from rbt_ros.topics import Fields, header, time_of
+from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.model.measured import Measurement
+from rbt_ros.model.robot import WORLD, Robot
 
 MOST_POINTS = 100_000  # of a trajectory, times joints: more is a mistake, or an attack
-TYPES = {bool: (1, "bool_value"), int: (2, "integer_value"), float: (3, "double_value"), str: (4, "string_value")}
+TYPES = {
+    bool: (1, "bool_value"),
+    int: (2, "integer_value"),
+    float: (3, "double_value"),
+    str: (4, "string_value"),
+    tuple: (8, "double_array_value"),
+}
+
+
+def stamp_of(message: Any) -> int:
+    """The header's stamp [ns]; 0 where the sender left it out."""
+    return int(message.header.stamp.sec) * 1_000_000_000 + int(message.header.stamp.nanosec)
+
+
+def entry_stamp(message: Any) -> int:
+    """The stamp of an entry of the command log [ns]; a ParameterEvent has no header."""
+    stamp = message.stamp if hasattr(message, "stamp") else message.header.stamp
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def wrench_command(message: Any, robot: Robot, body: str, *, prefix: str, at: str, hold_ns: int) -> WrenchCommand:
+    """geometry_msgs/WrenchStamped -> command on `body`; MessageError where frame or numbers are not usable."""
+    frame = message.header.frame_id
+    if frame == prefix + WORLD:
+        axes = "world"
+    elif frame in ("", prefix + body):
+        axes = "body"
+    else:
+        known = f"'{prefix + WORLD}', '{prefix + body}' or empty for the body's own axes"
+        raise MessageError(f"wrench on '{body}': frame_id '{shortened(frame)}' is not usable here; use {known}.")
+    force, torque = message.wrench.force, message.wrench.torque
+    wrench = Wrench(body, (force.x, force.y, force.z), (torque.x, torque.y, torque.z), axes, at)
+    return WrenchCommand(wrench, hold_ns)
 
 
 def hinge_command(message: Any) -> HingeCommand:
@@ -31,6 +66,20 @@ def hinge_command_fields(command: HingeCommand, stamp: int) -> Fields:
     """sensor_msgs/JointState."""
     values = {key: list(values) for key, values in zip(command._fields[1:], command[1:], strict=True)}
     return {"header": header(stamp), "name": list(command.joints), **values}
+
+
+def measurement(message: Any) -> Measurement:
+    """sensor_msgs/JointState of the command log: its frame_id tells how old the sample was, "5000000 ns old"."""
+    age, _, unit = message.header.frame_id.partition(" ")
+    if unit != "ns old" or not age.isdecimal():
+        raise MessageError(f"measurement: frame_id '{shortened(message.header.frame_id)}' does not tell its age.")
+    return Measurement(tuple(message.name), tuple(message.position), tuple(message.velocity), int(age))
+
+
+def measurement_fields(command: Measurement, stamp: int) -> Fields:
+    """sensor_msgs/JointState."""
+    values = {"position": list(command.position), "velocity": list(command.velocity), "effort": []}
+    return {"header": header(stamp, f"{command.age_ns} ns old"), "name": list(command.joints), **values}
 
 
 def array_command(message: Any, what: str, joints: Sequence[str]) -> HingeCommand:
@@ -52,7 +101,7 @@ def trajectory(message: Any) -> HingeTrajectory:
     points = message.points
     if len(points) * max(1, len(message.joint_names)) > MOST_POINTS:
         raise MessageError(f"trajectory of {len(points)} points; at most {MOST_POINTS} numbers are taken.")
-    if any(point.effort for point in points):
+    if any(len(point.effort) for point in points):
         raise MessageError("trajectory with efforts; positions and velocities are taken.")
     times = tuple(_nanoseconds(point.time_from_start) for point in points)
     velocities = tuple(tuple(point.velocities) for point in points)
@@ -133,4 +182,12 @@ def parameter_fields(values: dict[str, Any], node: str, stamp: int) -> Fields:
 def changed_parameters(message: Any) -> dict[str, Any]:
     """rcl_interfaces/ParameterEvent -> name: value."""
     fields = {number: field for number, field in TYPES.values()}
-    return {p.name: getattr(p.value, fields[p.value.type]) for p in message.changed_parameters}
+    values = {p.name: getattr(p.value, fields[p.value.type]) for p in message.changed_parameters}
+    arrays = {p.name for p in message.changed_parameters if p.value.type == TYPES[tuple][0]}
+    return {name: tuple(float(x) for x in value) if name in arrays else value for name, value in values.items()}
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """`text` fit for a log line."""
+    clean = "".join(c if c.isprintable() else "?" for c in text[: most + 1])
+    return clean if len(text) <= most else f"{clean[:most]}... ({len(text)} characters)"

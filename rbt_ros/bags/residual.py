@@ -1,0 +1,246 @@
+"""Residuals: a simulation with the inputs of a bag, against the joint states and poses that were recorded.
+
+The way a laboratory validates its model: other parameters, measured joints that drive, a figure and a table.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.bags.bag import Bag
+from rbt_ros.bags.rerun import Rerun
+from rbt_ros.bags.table import JOINTS, ODOMETRY
+from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.model.coordinates import freedom_dimensions
+from rbt_ros.model.robot import Robot
+from rbt_ros.model.signals import table
+from rbt_ros.paths import writing
+from rbt_ros.results import Sample, empty_figure
+from rbt_ros.topics import joint_state_fields
+
+MOST_SHIFT_S = 0.5  # that alignment looks for
+
+
+class Residual(NamedTuple):
+    """One quantity over time: simulated less recorded."""
+
+    name: str
+    unit: str
+    t_ns: np.ndarray  # (N,) stamps of the recording
+    recorded: np.ndarray  # (N,)
+    simulated: np.ndarray  # (N,)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Simulated less recorded."""
+        return self.simulated - self.recorded
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean square."""
+        return float(np.sqrt(np.mean(self.error**2)))
+
+
+class Residuals(NamedTuple):
+    """All quantities of a bag."""
+
+    rows: tuple[Residual, ...]
+    shift_s: float  # by which the simulation was put later to fit best; 0 where that was not asked for
+    told: tuple[str, ...]  # what else there is to say
+
+    def text(self) -> str:
+        """A table for people."""
+        head = f"{'quantity':<32}{'rms':>12}{'mean':>12}{'largest':>12}   at [s]"
+        lines = [*self.told, head]
+        for row in self.rows:
+            k = int(np.argmax(np.abs(row.error)))
+            numbers = f"{row.rms:12.4g}{np.mean(row.error):12.4g}{row.error[k]:12.4g}{row.t_ns[k] * 1e-9:9.3f}"
+            lines.append(f"{row.name + f' [{row.unit}]':<32}{numbers}")
+        return "\n".join([*lines, f"time shift {self.shift_s:.6g} s"] if self.shift_s else lines)
+
+    def plot(self, file: Path | None = None) -> Any:
+        """Recorded and simulated above, residuals below, a column of diagrams per unit."""
+        units = list(dict.fromkeys(row.unit for row in self.rows))
+        figure = empty_figure(5 * len(units), 6)
+        axes = figure.subplots(2, len(units), sharex=True, squeeze=False)
+        for row in self.rows:
+            column, t = axes[:, units.index(row.unit)], row.t_ns * 1e-9
+            (line,) = column[0].plot(t, row.recorded, label=row.name)
+            column[0].plot(t, row.simulated, "--", color=line.get_color())
+            column[1].plot(t, row.error, color=line.get_color())
+        for k, unit in enumerate(units):
+            axes[0, k].set_ylabel(f"recorded, simulated (dashed) [{unit}]")
+            axes[1, k].set_ylabel(f"simulated - recorded [{unit}]")
+            axes[1, k].set_xlabel("stamp [s]")
+            axes[0, k].legend(fontsize=7)
+            for ax in axes[:, k]:
+                ax.grid(alpha=0.3)
+        if file is not None:
+            with writing(file):
+                figure.savefig(file, dpi=150)
+        return figure
+
+
+def residuals(
+    bag: Bag,
+    scenario: str | None = None,
+    changes: dict[str, str] | None = None,
+    *,
+    driven: Sequence[str] = (),
+    align: bool = False,
+) -> Residuals:
+    """Simulate with the inputs of a bag and compare at the recorded stamps.
+
+    driven: joints that follow what was measured of them. align: put the simulation later or earlier for the best fit.
+    """
+    again = Rerun(bag, scenario, changes, what_if=True)
+    recorded = {**_joints(bag, again), **_bodies(bag, again)}
+    if not recorded:
+        raise ScenarioError(f"{bag.path} holds no joint states and no odometry to compare with.")
+    for joint in driven:
+        _drive(again, bag, joint, recorded)
+    stamps = np.unique(np.concatenate([t_ns for t_ns, _, _ in recorded.values()]))
+    stamps = stamps[stamps >= again.stamp]
+    if not len(stamps):
+        raise ScenarioError(f"{bag.path} has nothing recorded from the start of the scenario on.")
+    history = _history(again, stamps, recorded)
+    rows, names = [], list(recorded)
+    for k, name in enumerate(names):
+        t_ns, unit, values = recorded[name]
+        keep = t_ns >= stamps[0]
+        rows.append(Residual(name, unit, t_ns[keep], values[keep], np.interp(t_ns[keep], stamps, history[:, k])))
+    shift = _best_shift(rows, stamps, history) if align else 0.0
+    if shift:
+        late = [(row, np.interp(row.t_ns - shift * 1e9, stamps, history[:, k])) for k, row in enumerate(rows)]
+        rows = [row._replace(simulated=simulated) for row, simulated in late]
+    return Residuals(tuple(rows), shift, tuple(again.told))
+
+
+Recorded = dict[str, tuple[np.ndarray, str, np.ndarray]]  # name -> stamps, unit, values
+
+
+def _rising(bag: Bag, name: str, t_ns: np.ndarray) -> np.ndarray:
+    if (back := np.flatnonzero(np.diff(t_ns) <= 0)).size:
+        k = int(back[0])
+        raise MessageError(
+            f"the stamps of {name} in {bag.path} do not rise: message {k + 1} at {t_ns[k + 1] * 1e-9:.9g} s follows "
+            f"{t_ns[k] * 1e-9:.9g} s. Does the bag hold several runs?"
+        )
+    return t_ns
+
+
+def _joints(bag: Bag, again: Rerun) -> Recorded:
+    try:
+        topic = bag.topic("joint_states", JOINTS)
+    except MessageError:
+        if "/joint_states" in bag.topics:
+            raise
+        return {}
+    if not topic.t_ns or not again.sim.robot.joint_names:
+        return {}
+    read, found = bag.arrays(topic.name), Recorded()
+    t_ns = _rising(bag, topic.name, read.stamps["header.stamp"])
+    for path, names in read.texts.items():
+        if path.startswith("name[") and len(set(names)) == 1:
+            k = int(path[5:-1])
+            unit = "m" if names[0] in _sliding(again) else "rad"
+            for key, field, per in (("position", "position", ""), ("rate", "velocity", "/s")):
+                if read.numbers[field].dtype != object and k < read.numbers[field].shape[1]:
+                    found[f"{names[0]}.{key}"] = t_ns, unit + per, read.numbers[field][:, k]
+    return found
+
+
+def _sliding(again: Rerun) -> set[str]:
+    pairs = [
+        pair
+        for hinge in again.sim.robot.hinges
+        for pair in zip(hinge.joint_names, freedom_dimensions(hinge.kind), strict=False)
+    ]
+    return {joint for joint, dimension in pairs if dimension != "angle"}
+
+
+def _bodies(bag: Bag, again: Rerun) -> Recorded:
+    found = Recorded()
+    for topic in bag.topics.values():
+        if topic.type != ODOMETRY or not topic.t_ns:
+            continue
+        read = bag.arrays(topic.name)
+        body = read.texts["child_frame_id"][0].removeprefix(again.prefix)
+        if body not in [b.name for b in again.sim.robot.bodies]:
+            raise MessageError(f"{topic.name} of {bag.path} is of '{body}', which the robot does not have.")
+        t_ns = _rising(bag, topic.name, read.stamps["header.stamp"])
+        for c in "xyz":
+            found[f"{body}.position_{c}"] = t_ns, "m", read.numbers[f"pose.pose.position.{c}"]
+        for c in "wxyz":
+            found[f"{body}.quaternion_{c}"] = t_ns, "-", read.numbers[f"pose.pose.orientation.{c}"]
+    return found
+
+
+def _drive(again: Rerun, bag: Bag, joint: str, recorded: Recorded) -> None:
+    """Let a joint follow its measured positions, from the first one on."""
+    if f"{joint}.position" not in recorded:
+        have = ", ".join(sorted(name.removesuffix(".position") for name in recorded if name.endswith(".position")))
+        raise MessageError(
+            f"{bag.path} has no positions of joint '{joint}' that could drive it; it has {have or 'none'}."
+        )
+    t_ns, _, values = recorded[f"{joint}.position"]
+    keep = t_ns >= again.stamp
+    if keep.sum() < 2:
+        raise MessageError(f"{bag.path} has fewer than two positions of joint '{joint}' from the start on.")
+    times, sim = (t_ns[keep] - again.stamp) * 1e-9, again.sim
+    motion = table(times.tolist(), values[keep].tolist(), "cubic")
+    rates = recorded.get(f"{joint}.rate")
+    rate = rates[2][keep][0] if rates else np.gradient(values[keep], times)[0]
+    if joint in [hinge.name for hinge in sim.robot.hinges]:
+        sim.set_hinge(joint, float(values[keep][0]), rate=float(rate))
+    sim.prescribe(joint, motion)
+
+
+def _history(again: Rerun, stamps: np.ndarray, recorded: Recorded) -> np.ndarray:
+    """(N, quantities) of the simulation at its ticks nearest to the stamps, moved to them by interpolation."""
+    robot, zero, h_ns = again.sim.robot, again.zero_ns, again.sim.h_ns
+    ticks = np.unique(np.concatenate([(stamps - zero) // h_ns, -(-(stamps - zero) // h_ns)]))
+    rows = []
+    for tick in ticks.tolist():
+        again.go(zero + tick * h_ns)
+        sample, values = again.sim.sample(), dict[str, float]()
+        fields = joint_values(robot, sample)
+        for name in recorded:
+            owner, _, key = name.rpartition(".")
+            if key in ("position", "rate"):
+                values[name] = fields[owner][key == "rate"]
+            else:
+                i = robot.body_index(owner)
+                what, _, axis = key.rpartition("_")
+                values[name] = float(sample.pose[i, "wxyz".index(axis) + (what == "position") * 3])
+        rows.append([values[name] for name in recorded])
+    at = zero + ticks * h_ns
+    history = np.array(rows)
+    return np.stack([np.interp(stamps, at, column) for column in history.T], axis=1)
+
+
+def joint_values(robot: Robot, sample: Sample) -> dict[str, tuple[float, float]]:
+    """Joint -> position, rate."""
+    fields = joint_state_fields(robot, sample, 0)
+    return dict(zip(fields["name"], zip(fields["position"], fields["velocity"], strict=True), strict=True))
+
+
+def _best_shift(rows: list[Residual], stamps: np.ndarray, history: np.ndarray) -> float:
+    """The time [s] by which the simulation comes too early, at the least sum of squares over their variances."""
+    from scipy.optimize import minimize_scalar
+
+    weights = [1.0 / (np.var(row.recorded) or 1.0) for row in rows]
+
+    def misfit(shift: float) -> float:
+        total = 0.0
+        for k, (row, weight) in enumerate(zip(rows, weights, strict=True)):
+            simulated = np.interp(row.t_ns - shift * 1e9, stamps, history[:, k])
+            total += weight * float(np.mean((simulated - row.recorded) ** 2))
+        return total
+
+    grid = np.linspace(-MOST_SHIFT_S, MOST_SHIFT_S, 201)
+    best = grid[int(np.argmin([misfit(shift) for shift in grid]))]
+    step = grid[1] - grid[0]
+    return float(minimize_scalar(misfit, bounds=(best - step, best + step), method="bounded").x)

@@ -1,0 +1,23 @@
+"""`rbt repair`: a bag whose recording was killed."""
+
+import argparse
+from pathlib import Path
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.description = (
+        "Rebuild index and metadata.yaml of an MCAP bag from what is whole; damaged files are kept beside. Exit code "
+        "0: the bag is whole now; 1: nothing of it can be read."
+    )
+    parser.add_argument("bag", help="the folder of a bag, or a file of it")
+
+
+def run(arguments: argparse.Namespace, rest: list[str]) -> int:
+    """Repair it, tell what was done."""
+    from rbt_ros.bags.mcap_source import mcap_files
+    from rbt_ros.bags.repair import repair
+
+    path = Path(arguments.bag).expanduser()
+    print("\n".join(repair(path)))
+    return 0 if path.exists() and mcap_files(path) else 1

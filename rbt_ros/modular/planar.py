@@ -1,0 +1,161 @@
+"""Rods in a plane: what turns them in closed form, the area rule, and where two of them collide.
+
+With θ_k the angle of rod k, the angular momentum about the common centre of mass is Σ H_jk cos(θ_j - θ_k) θ̇_j, H
+constant. For three rods, psi1 = θ_b - θ_a, psi2 = θ_c - θ_b,
+
+    dθ_a = -(N1 dpsi1 + N2 dpsi2)/J,   J = tr H + 2 (H_ab cos psi1 + H_bc cos psi2 + H_ac cos(psi1 + psi2)),
+
+and a closed path turns rod a by the integral over its inside of the curl of that (Stokes).
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbt_ros.errors import ModelError
+from rbt_ros.model.checks import numbers
+from rbt_ros.model.robot import Robot
+
+JUST_OPEN, ROUND_OFF = 1e-9, 1e-12  # [rad]; relative to the lengths
+SLOWEST = 0.05  # of b3: below, Eq. 4.4 becomes a cubic by huge terms that cancel
+
+
+class Rods(NamedTuple):
+    """What the closed forms need of three rods."""
+
+    H: np.ndarray  # (3, 3) [kg·m²]
+    lengths: tuple[float, float, float]  # [m] of a, b, c
+
+
+class Fit(NamedTuple):
+    """b1 psi + b2 sin(b3 psi + b4) + b5 (Eq. 4.4) beside the exact curve."""
+
+    b: tuple[float, float, float, float, float]
+    error: float  # [rad] the largest over the fit
+
+
+def of_rods(robot: Robot) -> Rods:
+    """H and the lengths of an array made by `rods` with three of them."""
+    if [h.name for h in robot.hinges[1:]] != ["psi1", "psi2"] or len(robot.bodies) != 3:
+        raise ModelError(f"robot '{robot.name}': the closed forms are for three rods, hinges psi1 and psi2.")
+    if any(tuple(abs(c) for c in h.axis) != (0.0, 0.0, 1.0) for h in robot.hinges[1:]):
+        raise ModelError(f"robot '{robot.name}': the closed forms are for hinges about z.")
+    masses = np.array([b.mass for b in robot.bodies])
+    lengths = [2.0 * abs(robot.hinges[1].at[1]), abs(robot.hinges[2].at[1]), 2.0 * abs(robot.bodies[2].com[1])]
+    # r_k = Σ_j D_kj e_j: centre of mass of rod k from the first hinge; then from the common centre of mass
+    half = 0.5 * np.array(lengths)
+    D = np.array([[-half[0], 0.0, 0.0], [0.0, half[1], 0.0], [0.0, 2.0 * half[1], half[2]]])
+    D = D - (masses @ D) / masses.sum()
+    H = D.T @ (masses[:, None] * D) + np.diag([b.inertia[2, 2] for b in robot.bodies])
+    return Rods(H, (lengths[0], lengths[1], lengths[2]))
+
+
+def connection(rods: Rods, psi1: Any, psi2: Any) -> tuple[np.ndarray, np.ndarray]:
+    """dθ_a/dpsi1 and dθ_a/dpsi2 at momentum zero."""
+    H = rods.H
+    c1, c2, c12 = H[0, 1] * np.cos(psi1), H[1, 2] * np.cos(psi2), H[0, 2] * np.cos(psi1 + psi2)
+    J = np.trace(H) + 2.0 * (c1 + c2 + c12)
+    return -(H[1, 1] + H[2, 2] + 2.0 * c2 + c1 + c12) / J, -(H[2, 2] + c2 + c12) / J
+
+
+def leg(rods: Rods, moving: int, start: Any, end: Any, locked: Any) -> np.ndarray:
+    """Turn of rod a [rad] while psi1 (moving=1) or psi2 (2) goes from start to end, the other locked: exact.
+
+    J = K + 2 rho cos(psi + d) and N = K1 + rho cos(psi + d): half of each turn, and what is left is the integral of
+    1/(K + 2 rho cos x), an arc tangent, counted on over whole turns.
+    """
+    H = rods.H
+    if moving == 1:  # rod a against b and c, which are one piece
+        K1 = H[1, 1] + H[2, 2] + 2.0 * H[1, 2] * np.cos(locked)
+        x, y = H[0, 1] + H[0, 2] * np.cos(locked), H[0, 2] * np.sin(locked)
+        K = K1 + H[0, 0]
+    else:  # rods a and b against c
+        K1 = H[2, 2] + 0.0 * locked
+        x, y = H[1, 2] + H[0, 2] * np.cos(locked), H[0, 2] * np.sin(locked)
+        K = K1 + H[0, 0] + H[1, 1] + 2.0 * H[0, 1] * np.cos(locked)
+    rho, d = np.hypot(x, y), np.arctan2(y, x)
+    whole = _inverse_integral(K, rho, end + d) - _inverse_integral(K, rho, start + d)
+    return -0.5 * (end - start) - (K1 - 0.5 * K) * whole
+
+
+def _inverse_integral(K: np.ndarray, rho: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """∫ dx / (K + 2 rho cos x) from 0, K > 2 rho >= 0, without jumps."""
+    root = np.sqrt((K - 2.0 * rho) * (K + 2.0 * rho))
+    turns = np.floor((x + np.pi) / (2.0 * np.pi))
+    u = 0.5 * (x - 2.0 * np.pi * turns)
+    return 2.0 / root * (np.arctan2((K - 2.0 * rho) * np.sin(u), root * np.cos(u)) + np.pi * turns)
+
+
+def rectangle_turn(rods: Rods, psi1: ArrayLike, psi2: ArrayLike, start: Sequence[float] = (0.0, 0.0)) -> np.ndarray:
+    """Net turn of rod a [rad], psi1 first, of rectangles from `start` to the corners; psi2 first: minus that."""
+    p, q = np.broadcast_arrays(np.asarray(psi1, dtype=float), np.asarray(psi2, dtype=float))
+    a, b = (np.full(p.shape, float(s)) for s in start)
+    return leg(rods, 1, a, p, b) + leg(rods, 2, b, q, p) + leg(rods, 1, p, a, q) + leg(rods, 2, q, b, a)
+
+
+def area_turn(rods: Rods, psi1: float, psi2: float, order: int = 80) -> float:
+    """The same by the integral of the curl over the rectangle, with `order`² nodes of Gauss."""
+    x, w = np.polynomial.legendre.leggauss(order)
+    u, v = 0.5 * psi1 * (x + 1.0), 0.5 * psi2 * (x + 1.0)
+    return float(0.25 * psi1 * psi2 * (w @ curl(rods, u[:, None], v[None, :]) @ w))
+
+
+def curl(rods: Rods, psi1: Any, psi2: Any) -> np.ndarray:
+    """∂A2/∂psi1 - ∂A1/∂psi2 of dθ_a = A1 dpsi1 + A2 dpsi2: the turn per area enclosed (psi1 first)."""
+    H = rods.H
+    c1, c2, c12 = H[0, 1] * np.cos(psi1), H[1, 2] * np.cos(psi2), H[0, 2] * np.cos(psi1 + psi2)
+    s1, s2, s12 = H[0, 1] * np.sin(psi1), H[1, 2] * np.sin(psi2), H[0, 2] * np.sin(psi1 + psi2)
+    J = np.trace(H) + 2.0 * (c1 + c2 + c12)
+    N1, N2 = H[1, 1] + H[2, 2] + 2.0 * c2 + c1 + c12, H[2, 2] + c2 + c12
+    return (s12 * J - 2.0 * (s1 + s12) * N2) / J**2 - ((2.0 * s2 + s12) * J - 2.0 * (s2 + s12) * N1) / J**2
+
+
+def path_turn(rods: Rods, points: np.ndarray) -> float:
+    """Turn of rod a [rad] along straight lines through points (k, 2), by 12 nodes of Gauss on each."""
+    x, w = np.polynomial.legendre.leggauss(12)
+    s, step = 0.5 * (x + 1.0), np.diff(points, axis=0)
+    places = points[:-1, None, :] + s[None, :, None] * step[:, None, :]
+    A1, A2 = connection(rods, places[..., 0], places[..., 1])
+    return float(0.5 * ((A1 * step[:, :1] + A2 * step[:, 1:]) @ w).sum())
+
+
+def fit(rods: Rods, locked: float, samples: int = 721) -> Fit:
+    """b1 to b5 of Eq. 4.4 for psi1 from -180° to 180° with psi2 locked [rad].
+
+    Least squares at the nodes of Chebyshev, which is near the least of the largest errors.
+    """
+    from scipy.optimize import least_squares
+
+    psi = -np.pi * np.cos(np.pi * np.arange(samples) / (samples - 1))
+    exact = leg(rods, 1, np.zeros(samples), psi, np.full(samples, locked))
+
+    def linear(b3: float) -> tuple[np.ndarray, np.ndarray]:
+        """For a given b3 the rest is linear: b1, b2 cos b4, b2 sin b4, b5."""
+        rows = np.stack([psi, np.sin(b3 * psi), np.cos(b3 * psi), np.ones(samples)], axis=1)
+        found = np.linalg.lstsq(rows, exact, rcond=None)[0]
+        return found, rows @ found - exact
+
+    starts = [float(b3) for b3 in np.linspace(SLOWEST, 1.2, 45)]
+    best = min(starts, key=lambda b3: float(np.sum(linear(b3)[1] ** 2)))
+    b3 = float(least_squares(lambda x: linear(x[0])[1], [best], bounds=(SLOWEST, 3.0), xtol=1e-14, ftol=1e-14).x[0])
+    (b1, x, y, b5), residual = linear(b3)
+    return Fit((b1, float(np.hypot(x, y)), b3, float(np.arctan2(y, x)), b5), float(np.abs(residual).max()))
+
+
+def collide(lengths: Sequence[float], psi1: ArrayLike, psi2: ArrayLike) -> np.ndarray:
+    """Whether rods a and c, on both sides of b, touch (Figure 3.12): exact, for angles in [-π, π].
+
+    They are sides of a triangle over b with inner angles α = π - |psi1|, γ = π - |psi2| if both fold the same way; its
+    other sides are b sin γ / sin(α + γ) and b sin α / sin(α + γ), and a and c must reach as far. Equal rods:
+    |psi1| + 2 |psi2| >= 2π and 2 |psi1| + |psi2| >= 2π.
+    """
+    a, b, c = numbers(lengths, "lengths").tolist()
+    p, q = np.asarray(psi1, dtype=float), np.asarray(psi2, dtype=float)
+    # at ±π a rod lies on b and touches its far hinge, if as long: no collision unless there is one just before
+    alpha, gamma = (np.maximum(np.pi - np.abs(angle), JUST_OPEN) for angle in (p, q))
+    third, touch = np.sin(alpha + gamma), ROUND_OFF * (a + b + c)
+    reach = (b * np.sin(gamma) <= a * third + touch) & (b * np.sin(alpha) <= c * third + touch)
+    on_a_line = (alpha == JUST_OPEN) & (gamma == JUST_OPEN)
+    return (p * q > 0.0) & np.where(on_a_line, b <= a + c, (alpha + gamma < np.pi) & reach)

@@ -1,0 +1,331 @@
+"""What moves, and how it goes on: state, what acts, modes, checkpoints. What may be done with it is in `sim.py`."""
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.balance import Balance
+from rbt_ros.core import invariants as inv
+from rbt_ros.core import types as t
+from rbt_ros.core.types import State
+from rbt_ros.errors import ModelError, ScenarioError, SolveError
+from rbt_ros.model.contacts import Forces, idle_forces
+from rbt_ros.model.failures import FAILURES
+from rbt_ros.model.inputs import Timeline
+from rbt_ros.model.integration import Integration
+from rbt_ros.model.integrators import TORQUE_FREE, no_inputs
+from rbt_ros.model.mechanism import Mechanism
+from rbt_ros.model.mode_memory import changes_memory, changes_of, modes_memory, modes_of
+from rbt_ros.model.modes import Change, HasModes, ModeChange, Modes, Prescribe, Release
+from rbt_ros.model.reduction import Reduction, reduction_of, then_memory
+from rbt_ros.model.robot import Robot
+from rbt_ros.model.stabilise import Stabilise
+from rbt_ros.model.start_report import StartReport
+from rbt_ros.model.ticks import Ticks
+from rbt_ros.model.unilateral import ContactEvent
+from rbt_ros.results import Energy, Sample, Work, state_digest
+
+NO_FORCES = Forces({}, {}, {})
+
+
+class Motion(HasModes):
+    """A robot, its state, and what acts on it, tick by tick.
+
+    What is set takes effect in two ways: `_latch` makes the next step anew of what acts and what moves; `_close` makes
+    consistent what was set, before anyone looks.
+    """
+
+    def __init__(self, robot: Robot, world: np.ndarray, ticks: Ticks, how: Integration, seed: int, counts_work: bool):
+        """counts_work: of what acts, and of what dampers and friction take."""
+        self.robot, self.seed = robot, seed
+        self.tick, self.ticks = 0, ticks
+        self.changes: tuple[ModeChange, ...] = ()  # of modes since t = 0, and before
+        self._how, self._counts_work = how, counts_work
+        self._given = self.h_ns, how.integrator  # what checkpoints fit
+        self._mech = Mechanism(robot, world)
+        if counts_work and how.integrator not in TORQUE_FREE:  # without torque no work
+            self._mech.open_account(2)
+        self._inputs = Timeline(robot, self.ticks, refusal=no_inputs(how.integrator))
+        self._balance = Balance(robot, self._mech.model, counts_work)
+        self._mech.set_sink_floor(self.h_ns)
+
+    # where it is
+
+    @property
+    def state(self) -> State:
+        """Time, coordinates and velocities, of the whole robot whatever is locked: copies."""
+        self._close()
+        nq, motion = self.robot.coordinates, self._mech.seen()
+        return State(self.t_ns, motion[:nq], motion[nq:])
+
+    @property
+    def _modes(self) -> Modes:
+        return self._mech.modes
+
+    @property
+    def t_ns(self) -> int:
+        """Scenario time [ns]."""
+        return self.ticks.ns(self.tick)
+
+    @property
+    def h_ns(self) -> int:
+        """The step [ns]."""
+        return self.ticks.h_ns
+
+    @property
+    def integrator(self) -> str:
+        """By which it is integrated now."""
+        return self._how.integrator
+
+    @property
+    def stabilise(self) -> Stabilise:
+        """How angular momentum and energy are kept now."""
+        return self._how.stabilise
+
+    @property
+    def _attraction(self) -> float:
+        """mu of the point mass that attracts [m³/s²]."""
+        return float(self._mech.model.world[t.ATTRACTION])
+
+    def digest(self) -> str:
+        """16 hex digits of time and state: equal if and only if every bit is."""
+        self._close()
+        return state_digest(self.t_ns, self._mech.seen().tobytes())
+
+    @property
+    def events(self) -> tuple[ContactEvent, ...]:
+        """Ropes that went taut or slack, joints that hit or left their stops, since t = 0."""
+        return self._mech.contacts.events if self._mech.contacts else ()
+
+    @property
+    def start_report(self) -> StartReport | None:
+        """What of the last start was given, what followed, what was left open, what was said twice; None: no loops."""
+        self._close()
+        return self._mech.loops.report if self._mech.loops else None
+
+    # the start
+
+    def _placed(self) -> None:
+        """What is set before the first step is the start that `reset` returns to; the energy balance counts anew."""
+        self._balance.forget()
+        self._keep_start()
+        self._how.start(self._mech)
+        if self._mech.contacts:
+            self._mech.contacts.open = True
+        if self._mech.loops or self._mech.contacts:
+            self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
+        elif self._counts_work:
+            self.sample()
+
+    def _keep_start(self) -> None:
+        """Before the first step: how things are is what `reset` returns to."""
+        if self.tick == 0:
+            self._start = self._mech.modes, self._mech.now, self._mech.motion.copy(), self.changes
+
+    # going on
+
+    def _renew(self) -> None:
+        """Let act what acts from this tick on; loops are closed first, then the modes change that are due."""
+        self._latch()
+        if self._mech.loops and self._mech.loops.open:
+            self._mech.loops.close(self._mech.motion, self._acting, self.t_ns)
+            self._keep_start()
+            self._how.start(self._mech)
+        if self._mech.contacts:
+            self._mech.contacts.begin(self._mech.y, self._acting, self.t_ns)
+        while change := self._inputs.next_change(self.tick):
+            try:
+                self._change(change)
+            except (ModelError, ScenarioError) as err:
+                raise SolveError(f"t = {self.t_ns * 1e-9:.9g} s: planned {change} failed: {err}") from err
+            self._latch()
+        if self._mech.modes.prescribed and self._lose():
+            self._latch()
+
+    def _close(self) -> None:
+        """What was set is made consistent, and what is due has happened, before anyone looks."""
+        is_open = (self._mech.loops and self._mech.loops.open) or (self._mech.contacts and self._mech.contacts.open)
+        if is_open or self._inputs.change_is_due(self.tick):
+            self._renew()
+
+    def _latch(self) -> None:
+        self._inputs.renew(self.tick)
+        if (loss_ns := self._mech.next_loss_ns()) is not None:
+            self._inputs.end_at(loss_ns)
+        self._acting = self._mech.now.acting(self._inputs.current)
+        self._go_on = self._how.step(self._mech, self._acting, self.h_ns)
+        self._grid = tuple(self.ticks)  # a plain tuple is unpacked in a tenth of the time
+
+    def _failure(self, code: int, body: int) -> str:
+        hinge, tick = self._mech.now.robot.hinges[body].name, self.tick + 1
+        return f"tick {tick}, t = {self.ticks.ns(tick) * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
+
+    def warm_up(self, changes: bool = False) -> None:
+        """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves.
+
+        changes: those of locks and docks too, as where such are planned.
+        """
+        self._go_on(self.t_ns, 0)
+        self.sample()
+        if changes or self._inputs.plans_changes:
+            self._mech.warm_up(self._acting, self.t_ns)
+
+    # its modes
+
+    def _change(self, *changes: Change) -> ModeChange:
+        """Change the modes now: the velocities collide, where they have to. An error leaves everything as it was.
+
+        Several changes are one impact, whose loss stands with the first.
+        """
+        before = self._mech.bodies()
+        outcomes, now = self._mech.after(changes, before, self.t_ns)
+        lost = 0.0
+        if any(outcome.names for outcome in outcomes):
+            self._how.refuse(now.robot, self._attraction)
+            self._inputs.renew(self.tick)
+            lost = self._mech.switch(outcomes[-1].modes, now, before, now.acting(self._inputs.current), self.t_ns)
+            self._moves_anew()
+        for number, (change, outcome) in enumerate(zip(changes, outcomes, strict=True)):
+            what = type(change).__name__.lower()
+            for name in outcome.unchanged:
+                warnings.warn(
+                    f"t = {self.t_ns * 1e-9:g} s: {what} '{name}' changes nothing; it is so already.", stacklevel=4
+                )
+            loss = 0.0 if number else lost
+            done = self._note(ModeChange(self.t_ns, what, outcome.names, loss, outcome.unchanged))
+        return done
+
+    def _change_in_turn(self, changes: Sequence[Change]) -> None:
+        """First, in one impact, all that locks and frees; then what is driven begins as it moves after that."""
+        for drives in (False, True):
+            if together := [change for change in changes if isinstance(change, Prescribe) == drives]:
+                self._change(*together)
+
+    def _note(self, done: ModeChange) -> ModeChange:
+        self.changes = (*self.changes, done)
+        return done
+
+    def _lose(self) -> bool:
+        """Joints whose signal is lost by now do what was declared for that; whether there are any."""
+        alone, free = self._mech.lose(self.t_ns)
+        for names in (alone, free):
+            if names:
+                self._note(ModeChange(self.t_ns, "lose", tuple(names)))
+        for joint in free:
+            self._change(Release(joint))
+        return bool(alone or free)
+
+    def _install(self, modes: Modes, now: Reduction, motion: np.ndarray) -> None:
+        """Let that robot move from [q, v] on."""
+        self._mech.install(modes, now, motion)
+        self._moves_anew()
+
+    def _moves_anew(self) -> None:
+        """Another robot moves now."""
+        self._balance.watch(self._mech.now.robot, self._mech.model)
+        self._how.choose(self._mech)
+        self._latch()
+
+    # what can be known
+
+    def sample(self) -> Sample:
+        """Everything there is to know now."""
+        if self.tick >= self._inputs.current_end:
+            self._renew()
+        n, nq, motion = len(self.robot.bodies), self.robot.coordinates, self._mech.seen()
+        pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
+        inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, summary)
+        pose, twist = self._mech.now.frames(pose, twist)
+        if self.changes:
+            summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._mech.stored, self._mech.driven, self._mech.lost
+        lost, driven = (self._mech.contacts.lost, self._mech.contacts.driven) if self._mech.contacts else (0.0, 0.0)
+        summary[[inv.WORK, inv.DISSIPATED]] += driven, lost
+        values, forces = summary.tolist(), self._forces()
+        return Sample(
+            self.t_ns,
+            self.tick,
+            motion[:nq],
+            motion[nq:],
+            self._inputs.current.tau,
+            self._inputs.current.load,
+            pose,
+            twist,
+            Energy(values[inv.KINETIC], values[inv.POTENTIAL]),
+            tuple(values[inv.MOMENTUM : inv.MOMENTUM + 3]),
+            tuple(values[inv.ANGULAR : inv.ANGULAR + 3]),
+            tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
+            tuple(values[inv.CENTRE : inv.CENTRE + 3]),
+            self._balance.conservation(summary, self.t_ns),
+            forces.constraints,
+            Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
+            self.locked,
+            self.docked,
+            forces.ropes,
+            forces.stops,
+            lost,
+            self._mech.reactions(self._acting, self.t_ns),
+        )
+
+    def _forces(self) -> Forces:
+        """What holds does now."""
+        now, loops, contacts = (self._mech.motion, self._acting, self.t_ns), self._mech.loops, self._mech.contacts
+        if not (loops or contacts or self.robot.constraints):
+            return NO_FORCES
+        idle = idle_forces(self.robot)  # what locks keep does nothing
+        if contacts and contacts.watches:
+            found = contacts.forces(*now, loops)
+        else:
+            found = Forces(loops.forces(*now) if loops else {}, {}, {})
+        return Forces(idle.constraints | found.constraints, idle.ropes | found.ropes, idle.stops | found.stops)
+
+    # checkpoints
+
+    def memory(self) -> dict[str, Any]:
+        """All that the future depends on, as lists and numbers: see `checkpoint.py`."""
+        if self.tick >= self._inputs.current_end:
+            self._renew()
+        modes, now, motion, changes = self._start
+        return {
+            "scenario": self._fingerprint(),
+            "tick": self.tick,
+            "ticks": list(self.ticks),
+            **self._how.memory(),
+            "mechanism": self._mech.memory(),
+            "changes": changes_memory(self.changes),
+            "start": [modes_memory(modes), then_memory(now), motion.tolist(), changes_memory(changes)],
+            "inputs": self._inputs.memory(),
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from `memory`: the same bits as where it was taken. ScenarioError where it is of another simulation."""
+        if memory["scenario"] != self._fingerprint():
+            raise ScenarioError(
+                "the checkpoint is of another scenario: robot, gravity, step, integrator, tolerances must be the same."
+            )
+        self.tick, self.ticks = memory["tick"], Ticks(*memory["ticks"])
+        self._inputs.rebase(self.ticks, self.tick)
+        self._mech.set_sink_floor(self.h_ns)
+        self._mech.recall(memory["mechanism"])
+        self._how.recall(memory, self._mech)
+        self._inputs.set_refusal(no_inputs(self.integrator))
+        self._inputs.recall(memory["inputs"])
+        modes, then, motion, changes = memory["start"]
+        modes = modes_of(modes)
+        self._start = modes, reduction_of(self.robot, modes, then), np.array(motion), changes_of(changes)
+        self.changes = changes_of(memory["changes"])
+        self._balance.watch(self._mech.now.robot, self._mech.model)
+        self._balance.forget()
+        self._latch()
+        self._how.recall_steps(memory, self._mech, self.t_ns, self.h_ns)
+
+    def _fingerprint(self) -> str:
+        """16 hex digits of all that does not change during a run."""
+        names = [*(b.name for b in self.robot.bodies), *(h.name for h in self.robot.hinges)]
+        one_sided = [repr(x) for x in (*self.robot.ropes, *self.robot.stops)]
+        told = (names, one_sided, *self._given, self._how.tolerances, self._counts_work, self.seed)
+        fixed = (*self.robot.model, self._mech.model.world[: t.SINK_FLOOR], *(self.robot.rows or ()))
+        arrays = b"".join(array.tobytes() for array in fixed)
+        return hashlib.sha256(repr(told).encode() + arrays).hexdigest()[:16]

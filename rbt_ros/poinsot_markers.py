@@ -1,0 +1,129 @@
+"""Poinsot's construction for RViz: ellipsoids, polhode and body cone turn with a lone floating body.
+
+Invariable plane, herpolhode and space cone do not. All are of angular velocities, drawn at the centre of mass so large
+that ω has the length of its arrow among the markers: its tip runs on the polhode in the body and on the herpolhode in
+the invariable plane, where the energy ellipsoid touches it; the cones are its rays.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.core.poinsot import Poinsot, poinsot
+from rbt_ros.fields import Fields, Quaternion, Vector3
+from rbt_ros.markers import (
+    ARROW_LENGTH,
+    CUBE,
+    DELETE,
+    LINE_STRIP,
+    SPHERE,
+    THIN,
+    TRAIL,
+    TRIANGLES,
+    Color,
+    local_origin,
+    marker,
+    numbered,
+    points_of,
+    size_of,
+)
+from rbt_ros.model.attitude import nearest_quaternion, turn_all
+from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.results import Sample
+
+POLHODE, HERPOLHODE = Color(1.0, 0.9, 0.2), Color(0.2, 0.9, 0.9)
+ENERGY, MOMENTUM, PLANE = Color(0.2, 0.8, 0.3, 0.25), Color(0.2, 0.4, 1.0, 0.25), Color(0.7, 0.7, 0.7, 0.3)
+BODY_CONE, SPACE_CONE = Color(1.0, 0.9, 0.2, 0.25), Color(0.2, 0.9, 0.9, 0.25)
+POINTS = 181  # of the polhode
+
+
+class PoinsotMarkers:
+    """visualization_msgs/MarkerArray from samples; remembers where the tips of ω were."""
+
+    def __init__(self, robot: Robot, prefix: str, local: str = ""):
+        """local: the frame near the craft in which what is fixed in space is told; empty: the world."""
+        self._robot, self._prefix, self._local = robot, prefix, local
+        self._size = size_of(robot)
+        self._trails: dict[int, deque] = {i: deque(maxlen=TRAIL) for i in lone_bodies(robot)}
+        self._last_tick = -1
+
+    def __call__(self, sample: Sample, stamp: int) -> Fields:
+        """All markers of one instant."""
+        markers = []
+        for i, trail in self._trails.items():
+            if sample.tick < self._last_tick:  # it was reset
+                trail.clear()
+            if sample.tick != self._last_tick:
+                trail.append(sample.twist[i, :3])
+            markers += self._of_body(sample, i, np.array(trail))
+        self._last_tick = sample.tick
+        return numbered(markers, self._prefix, stamp)
+
+    def _of_body(self, sample: Sample, i: int, trail: np.ndarray) -> list[Fields]:
+        """Nothing of a body at rest. trail: ω in world axes, the last one now."""
+        body, q, omega = self._robot.bodies[i], sample.pose[i, :4], trail[-1]
+        speed = float(np.linalg.norm(omega))
+        if speed == 0.0:
+            return [marker(name, WORLD, kind, PLANE) | {"action": DELETE} for name, kind in KINDS.items()]
+        w_B = turn_all((q * [1, -1, -1, -1])[None, :], omega[None, :])[0]
+        now, metres = poinsot(body.inertia, q, w_B), ARROW_LENGTH * self._size / speed  # per rad/s
+        com = sample.pose[i, 4:] + turn_all(q[None, :], np.array([body.com]))[0]
+        place = com - (local_origin(self._robot, sample) if self._local else 0.0)
+        return [
+            self._ellipsoid(now, "energy_ellipsoid", body.name, body.com, metres),
+            self._ellipsoid(now, "momentum_ellipsoid", body.name, body.com, metres),
+            self._curve("polhode", body.name, body.com, metres * now.polhode_curve(points=POINTS), POLHODE),
+            self._plane(now, place, metres),
+            self._curve("herpolhode", self._local or WORLD, place, metres * trail, HERPOLHODE),
+            self._cone("body_cone", body.name, body.com, metres * now.polhode_curve(points=POINTS), BODY_CONE),
+            self._cone("space_cone", self._local or WORLD, place, metres * trail, SPACE_CONE),
+        ]
+
+    def _cone(self, name: str, frame: str, place: Any, rim: np.ndarray, color: Color) -> Fields:
+        """The fan from `place` to a curve; none where the curve is a point yet."""
+        fields = marker(name, frame, TRIANGLES, color)
+        if len(rim) < 2:
+            return fields | {"action": DELETE, "points": []}
+        fields["pose"]["position"] = Vector3(*map(float, place))
+        fan = np.stack([np.zeros((len(rim) - 1, 3)), rim[:-1], rim[1:]], axis=1).reshape(-1, 3)
+        return fields | {"scale": Vector3(1.0, 1.0, 1.0), "points": points_of(fan)}
+
+    def _ellipsoid(self, now: Poinsot, name: str, frame: str, com: Sequence[float], metres: float) -> Fields:
+        axes = 2.0 * metres * getattr(now, name)[0]
+        pose = {"position": Vector3(*map(float, com)), "orientation": Quaternion(*nearest_quaternion(now.R_BP))}
+        color = ENERGY if name == "energy_ellipsoid" else MOMENTUM
+        return marker(name, frame, SPHERE, color) | {"pose": pose, "scale": Vector3(*axes.tolist())}
+
+    def _plane(self, now: Poinsot, place: np.ndarray, metres: float) -> Fields:
+        """A thin square that ω touches, across L."""
+        normal, (e1, e2) = now.plane_normal[0], now.plane_axes[0]
+        foot = place + metres * now.plane_distance[0] * normal
+        turned = nearest_quaternion(np.column_stack([e1, e2, normal]))
+        side = 2.0 * ARROW_LENGTH * self._size
+        pose = {"position": Vector3(*foot.tolist()), "orientation": Quaternion(*turned)}
+        size = {"pose": pose, "scale": Vector3(side, side, 0.1 * THIN * self._size)}
+        return marker("invariable_plane", self._local or WORLD, CUBE, PLANE) | size
+
+    def _curve(self, name: str, frame: str, place: Any, rows: np.ndarray, color: Color) -> Fields:
+        fields = marker(name, frame, LINE_STRIP, color)
+        fields["pose"]["position"] = Vector3(*map(float, place))
+        return fields | {"scale": Vector3(0.5 * THIN * self._size, 0.0, 0.0), "points": points_of(rows)}
+
+
+KINDS = {
+    "energy_ellipsoid": SPHERE,
+    "momentum_ellipsoid": SPHERE,
+    "polhode": LINE_STRIP,
+    "invariable_plane": CUBE,
+    "herpolhode": LINE_STRIP,
+    "body_cone": TRIANGLES,
+    "space_cone": TRIANGLES,
+}
+
+
+def lone_bodies(robot: Robot) -> tuple[int, ...]:
+    """The floating bodies that carry nothing: of these L and E are those of the construction."""
+    carriers = {hinge.parent for hinge in robot.hinges}
+    return tuple(i for i in robot.free_bodies if robot.bodies[i].name not in carriers)

@@ -1,0 +1,102 @@
+"""Mode lockstep: each step waits for the commands that answer the tick before it, up to a deadline."""
+
+from collections.abc import Callable
+
+from rbt_ros.ros.sources import Barrier, Lockstep, Posted
+from rbt_ros.ros.taking import Intake
+
+REPEAT_NS = 100_000_000  # how often the outputs are repeated that nobody has answered
+
+
+class Gate:
+    """Shut in every tick that must be answered, until it is. Used by the stepping thread alone."""
+
+    def __init__(self, options: Lockstep, intake: Intake, stamp_ns: Callable[[], int]):
+        """stamp_ns: the clock."""
+        self.options = options
+        self._intake, self._stamp_ns = intake, stamp_ns
+        self._barrier = Barrier()
+        self._passed = -1  # the step whose answers are behind us
+        self._repeat_at = 0
+
+    def forget(self) -> None:
+        """Wait anew."""
+        self._barrier.forget()
+
+    def rewind(self) -> None:
+        """The steps are counted from 0 again."""
+        self._passed = -1
+
+    def waits_for(self, posted: Posted) -> bool:
+        """Whether a command comes from a source that must answer."""
+        return posted.source in self.options.wait_for
+
+    def take(self, posted: Posted, step: int) -> None:
+        """Keep an answer to this tick; one to another tick is late, and so is one to a tick that went on without it."""
+        now = self._stamp_ns()
+        self._intake.latency.measure(posted, now)
+        if not self._barrier.take(posted, now if self.is_shut(step) else None):
+            self._intake.counters.late += 1
+            self._intake.fault(
+                f"command on {posted.source} is stamped {posted.stamp_ns} ns, and lockstep waits for {now} ns."
+            )
+
+    def missing(self) -> list[str]:
+        """The topics that have not answered."""
+        return self._barrier.missing(self.options)
+
+    def is_shut(self, step: int) -> bool:
+        """Whether this step must be answered, and is not yet."""
+        return bool(self.options.wait_for) and step % self.options.every == 0 and self._passed != step
+
+    def has_opened(self, step: int) -> bool:
+        """Whether the next step may be taken: all that is waited for has come, and is latched now."""
+        if not self.is_shut(step):
+            return True
+        if self.missing():
+            return False
+        self._open(step)
+        return True
+
+    def _open(self, step: int) -> None:
+        for posted in self._barrier.pass_on(self._stamp_ns()):
+            self._intake.accept(posted)
+        self._passed = step
+        self._intake.take_deferred()
+
+    # while it is shut: times are steady [ns]
+
+    def deadline(self, now: int) -> int:
+        """Until when this wait lasts; it begins with the first look."""
+        if self._barrier.began_ns is None:
+            self._barrier.began_ns, self._repeat_at = now, now + REPEAT_NS
+        return self._barrier.began_ns + self.options.deadline_ns
+
+    def repeats(self, now: int) -> bool:
+        """Whether the outputs are due again: a controller that came (back) finds what to answer."""
+        if now < self._repeat_at:
+            return False
+        self._repeat_at = now + REPEAT_NS
+        return True
+
+    def next_look(self, end: int) -> int:
+        """When there is something to do at the latest."""
+        return min(end, self._repeat_at)
+
+    def give_up(self, step: int) -> bool:
+        """The deadline is over: do what was declared, tell it once until they answer again. True: stop is asked for."""
+        missing, fallback = self.missing(), self.options.fallback
+        watchdog, seconds = self._intake.watchdog, self.options.deadline_ns * 1e-9
+        new = [source for source in missing if not watchdog.is_lost(source)]
+        acting = {source: watchdog.lose(source) for source in missing}
+        if new:
+            self._intake.counters.lost += len(new)
+            names = ", ".join(new)
+            self._intake.fault(f"no command stamped {self._stamp_ns()} ns on {names} within {seconds:g} s: {fallback}.")
+        if fallback == "stop":
+            return True
+        if fallback == "zero":
+            for source in missing:
+                self._intake.fall_back(acting[source], "zero")
+        self._open(step)
+        return False

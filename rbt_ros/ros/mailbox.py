@@ -1,0 +1,65 @@
+"""What other threads hand over to the stepping thread: commands and requests, behind one condition."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from rbt_ros.model.inputs import Command
+from rbt_ros.ros.sources import Posted
+from rbt_ros.sim import Simulation
+
+ANSWER_S = 10.0  # for a request, which the stepping thread serves between two steps
+
+
+class Mailbox:
+    """`commands` and `requests` are emptied by the stepping thread, in the order of arrival."""
+
+    def __init__(self) -> None:
+        self.commands: deque[Posted] = deque()
+        self.requests: deque[Callable[[Simulation], Any]] = deque()
+        self.closed = False
+        self._news = threading.Condition()
+
+    def post(self, command: Command, stamp_ns: int, source: str = "") -> None:
+        """Hand over a command."""
+        with self._news:
+            self.commands.append(Posted(command, stamp_ns, source, time.monotonic_ns()))
+            self._news.notify()
+
+    def ask(self, request: Callable[[Simulation], Any]) -> None:
+        """Hand over a request."""
+        with self._news:
+            self.requests.append(request)
+            self._news.notify()
+
+    def call(self, request: Callable[[Simulation], Any]) -> Any:
+        """Hand over a request, and wait for what it returns or raises."""
+        answer: Future = Future()
+
+        def run(sim: Simulation) -> None:
+            try:
+                answer.set_result(request(sim))
+            except Exception as err:  # raised again by `result`, in the thread that asked
+                answer.set_exception(err)
+
+        self.ask(run)
+        return answer.result(ANSWER_S)
+
+    def close(self) -> None:
+        """Nobody shall wait any more."""
+        with self._news:
+            self.closed = True
+            self._news.notify()
+
+    def wait(self, until: int) -> bool:
+        """Wait for anything of it, at most to an absolute steady time [ns]; whether there is something."""
+        with self._news:
+            while not (self.commands or self.requests or self.closed):
+                left = until - time.monotonic_ns()
+                if left <= 0:
+                    return False
+                self._news.wait(left * 1e-9)
+        return True

@@ -1,0 +1,155 @@
+"""Samples from hardware, judged before they act: their clock, age, jumps; and rates made of positions.
+
+Pure: times come as arguments.
+"""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+SAME_CLOCK_NS = 1_000_000_000  # stamps that lie nearer to ours are of our clock
+WINDOW = 500  # samples over which the offset of a clock is looked for
+STAYS = 5  # as many jumps to one place, one after another, are no outliers: the hardware is there; so with clocks
+
+
+class Limits(NamedTuple):
+    """What a sample must keep."""
+
+    age_ns: int = 500_000_000  # older samples are dropped
+    rate: float = 0.0  # [rad/s, m/s] that a sample may imply; faster ones are outliers; 0: any
+    cutoff: float = 50.0  # [Hz] of the low-pass on rates that are made from positions
+
+
+class ClockOffset:
+    """Our clock less the sender's, as far as stamps tell: the least delay within a window counts as none.
+
+    Stamps within a second of ours are of our clock: they have no offset, and their delay is their age.
+    """
+
+    def __init__(self) -> None:
+        self._differences: deque[int] = deque(maxlen=WINDOW)
+
+    def add(self, stamp_ns: int, now_ns: int) -> None:
+        """One more sample, at its arrival."""
+        self._differences.append(now_ns - stamp_ns)
+
+    def forget(self) -> None:
+        """The clock was put elsewhere."""
+        self._differences.clear()
+
+    @property
+    def offset_ns(self) -> int:
+        """What to add to a stamp of the sender."""
+        least = min(self._differences, default=0)
+        return 0 if abs(least) < SAME_CLOCK_NS else least
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the sender has another clock."""
+        return self.offset_ns != 0
+
+
+class Counts:
+    """What became of the samples."""
+
+    def __init__(self) -> None:
+        self.taken = self.old = self.unordered = self.outliers = self.refused = 0
+        self.last_fault = ""
+
+    @property
+    def faults(self) -> int:
+        """All that were not taken."""
+        return self.old + self.unordered + self.outliers + self.refused
+
+
+class Judged(NamedTuple):
+    """A sample that is taken."""
+
+    values: tuple[float, ...]
+    rates: tuple[float, ...]
+    age_ns: int  # when it was judged
+    now_ns: int  # our clock then
+
+    def age_at(self, later_ns: int) -> int:
+        """How old it is when our clock shows that."""
+        return self.age_ns + max(0, later_ns - self.now_ns)
+
+
+class Filter:
+    """The samples of one source: values measured at one time, always in the same order."""
+
+    def __init__(self, limits: Limits):
+        self._limits = limits
+        self.clock, self.counts = ClockOffset(), Counts()
+        self._last: tuple[int, tuple[float, ...]] | None = None  # the sender's stamp, values
+        self._rates: tuple[float, ...] = ()
+        self._jumps: list[tuple[float, ...]] = []
+        self._behind = 0  # samples in a row, by stamps of long ago
+
+    def forget(self) -> None:
+        """The next sample is the first one again."""
+        self._last, self._rates, self._jumps = None, (), []
+
+    def judge(self, stamp_ns: int, now_ns: int, values: Sequence[float], rates: Sequence[float] = ()) -> Judged | None:
+        """The sample as it may act; None: why not is counted. stamp 0: measured now. rates: told, or made here."""
+        values, counts = tuple(values), self.counts
+        stamp = stamp_ns or now_ns
+        if self._is_put_back(stamp):
+            self.forget()
+            self.clock.forget()
+        self.clock.add(stamp, now_ns)
+        age = now_ns - stamp - self.clock.offset_ns
+        if age > self._limits.age_ns:
+            counts.old += 1
+            counts.last_fault = f"a sample is {age * 1e-9:.3f} s old; the limit is {self._limits.age_ns * 1e-9:g} s."
+            return None
+        if self._last is not None and stamp <= self._last[0]:
+            counts.unordered += 1
+            counts.last_fault = f"a sample stamped {stamp} ns comes after one stamped {self._last[0]} ns."
+            return None
+        if not all(math.isfinite(x) for x in (*values, *rates)):
+            counts.refused += 1
+            counts.last_fault = f"a sample holds {values}, {tuple(rates)}: not all of them are finite."
+            return None
+        if self._is_jump(stamp, values):
+            counts.outliers += 1
+            return None
+        self._rates = tuple(rates) or self._made_rates(stamp, values)
+        self._last, self._jumps = (stamp, values), []
+        counts.taken += 1
+        return Judged(values, self._rates, max(0, age), now_ns)
+
+    def _is_put_back(self, stamp: int) -> bool:
+        """Whether the sender's clock was: several samples in a row are stamped long before what came."""
+        behind = self._last is not None and stamp < self._last[0] - SAME_CLOCK_NS
+        self._behind = self._behind + 1 if behind else 0
+        return self._behind >= STAYS
+
+    def _is_jump(self, stamp: int, values: tuple[float, ...]) -> bool:
+        """Whether it implies too high a rate; not where the samples before imply the same place."""
+        if self._last is None or self._limits.rate == 0.0:
+            return False
+        seconds = (stamp - self._last[0]) * 1e-9
+        if self._near(values, self._last[1], seconds):
+            return False
+        if len(self._jumps) >= STAYS - 1 and all(self._near(values, jump, seconds) for jump in self._jumps):
+            self.forget()  # its rate begins anew
+            return False
+        self._jumps = [*self._jumps, values][-(STAYS - 1) :]
+        most = max(abs(x - y) for x, y in zip(values, self._last[1], strict=True)) / seconds
+        self.counts.last_fault = f"a jump at {most:.3g} per s; the limit is {self._limits.rate:g}."
+        return True
+
+    def _near(self, values: tuple[float, ...], others: tuple[float, ...], seconds: float) -> bool:
+        return all(abs(x - y) <= self._limits.rate * seconds for x, y in zip(values, others, strict=True))
+
+    def _made_rates(self, stamp: int, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Differences over time through a low-pass of first order, exact for a rate that is held between samples."""
+        if self._last is None:
+            return (0.0,) * len(values)
+        seconds = (stamp - self._last[0]) * 1e-9
+        share = -math.expm1(-2.0 * math.pi * self._limits.cutoff * seconds)
+        old = self._rates or (0.0,) * len(values)
+        slopes = [(x - y) / seconds for x, y in zip(values, self._last[1], strict=True)]
+        return tuple(rate + share * (slope - rate) for rate, slope in zip(old, slopes, strict=True))

@@ -1,0 +1,291 @@
+"""The standard services of ROS simulators, by which their tools list, place, pause, step and reset: below `~/`.
+
+Made where the package simulation_interfaces is there, in its shape 1 (Humble, Jazzy, Kilted) or 2 (Lyrical, Rolling).
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as NoAnswer
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from simulation_interfaces import srv
+from simulation_interfaces.action import SimulateSteps
+from simulation_interfaces.msg import Bounds, EntityInfo, EntityState, SimulatorFeatures
+
+from rbt_ros.errors import RbtError
+from rbt_ros.results import Sample
+from rbt_ros.ros import entities
+from rbt_ros.ros.bounds import bounds_fields
+from rbt_ros.ros.convert import fill
+from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.result_codes import (
+    ALREADY_THERE,
+    FAILED,
+    INCORRECT_STATE,
+    NO_TRANSITION,
+    OK,
+    TRANSITION_FAILED,
+    Refusal,
+)
+from rbt_ros.ros.stepping import Stepping, Waiting
+from rbt_ros.sim import Simulation
+
+FEATURES = (
+    *("ENTITY_TAGS", "ENTITY_CATEGORIES", "ENTITY_BOUNDS", "ENTITY_BOUNDS_BOX", "ENTITY_BOUNDS_CONVEX"),
+    *("ENTITY_STATE_GETTING", "ENTITY_STATE_SETTING", "ENTITY_INFO_GETTING"),
+    *("SIMULATION_RESET", "SIMULATION_RESET_TIME", "SIMULATION_RESET_STATE"),
+    *("SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"),
+    *("STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION"),
+)
+STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3  # SimulationState
+STATES = {STOPPED: "stopped", PLAYING: "playing", PAUSED: "paused", QUITTING: "quitting"}
+TIME, STATE, SPAWNED, ALL = 1, 2, 4, 255  # scopes of ResetSimulation, a bit field
+BUSY = "steps are being taken; wait for their end, or cancel them."
+
+
+class SimulationInterfaces:
+    """All services and the action. The node's executor never waits for a step: what does has a thread of its own."""
+
+    def __init__(self, node: Node, loop: Loop, stepping: Stepping, prefix: str, on_quit: Callable[[], None]):
+        """prefix: of frame names; on_quit: ends the node, after the answer."""
+        self._node, self._loop, self._stepping = node, loop, stepping
+        self._prefix, self._on_quit = prefix, on_quit
+        self._stopped = loop.paused  # paused at the start: "stopped" to these services
+        calls: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
+            "get_simulator_features": (srv.GetSimulatorFeatures, self._features),
+            "get_entities": (srv.GetEntities, self._entities),
+            "get_entities_states": (srv.GetEntitiesStates, self._states),
+            "get_entity_state": (srv.GetEntityState, self._state),
+            "set_entity_state": (srv.SetEntityState, self._put),
+            "get_entity_info": (srv.GetEntityInfo, self._info),
+            "get_entity_bounds": (srv.GetEntityBounds, self._bounds),
+            "spawn_entity": (srv.SpawnEntity, self._spawn),
+            "delete_entity": (srv.DeleteEntity, self._delete),
+            "get_simulation_state": (srv.GetSimulationState, self._tell_state),
+            "set_simulation_state": (srv.SetSimulationState, self._set_state),
+            "reset_simulation": (srv.ResetSimulation, self._reset),
+        }
+        for name, (kind, call) in calls.items():
+            node.create_service(kind, f"~/{name}", functools.partial(_answer, call))
+        self._action = ActionServer(
+            node,
+            SimulateSteps,
+            "~/simulate_steps",
+            execute_callback=_unused,
+            handle_accepted_callback=self._simulate_steps,
+            cancel_callback=self._cancel_steps,
+        )
+        self._stepper = StepService(node, functools.partial(_answer, self._step))
+
+    def close(self) -> None:
+        """End the thread of the service that waits for steps."""
+        self._stepper.close()
+        self._action.destroy()
+
+    # what there is
+
+    def _features(self, request: Any, response: Any) -> None:
+        robot = self._loop.sim.robot
+        response.features.features = [getattr(SimulatorFeatures, name) for name in FEATURES]
+        response.features.spawn_formats = []
+        response.features.custom_info = (
+            f"rbt_ros: robot '{robot.name}', step {self._loop.sim.h_ns * 1e-9:g} s. {entities.SPAWN}"
+        )
+
+    def _entities(self, request: Any, response: Any) -> None:
+        sample, _ = self._now()
+        response.entities = entities.selected(self._loop.sim.robot, request.filters, sample)
+
+    def _states(self, request: Any, response: Any) -> None:
+        robot, (sample, stamp) = self._loop.sim.robot, self._now()
+        names = entities.selected(robot, request.filters, sample)
+        rows = [entities.index_of(robot, name) for name in names]
+        fields = [entities.state_fields(robot, i, sample, stamp, self._prefix) for i in rows]
+        response.entities, response.states = names, [fill(EntityState(), each) for each in fields]
+
+    def _state(self, request: Any, response: Any) -> None:
+        robot = self._loop.sim.robot
+        i = entities.index_of(robot, request.entity)
+        sample, stamp = self._now()
+        fill(response.state, entities.state_fields(robot, i, sample, stamp, self._prefix))
+
+    def _info(self, request: Any, response: Any) -> None:
+        robot = self._loop.sim.robot
+        response.info = fill(EntityInfo(), entities.info_fields(robot, entities.index_of(robot, request.entity)))
+
+    def _bounds(self, request: Any, response: Any) -> None:
+        robot = self._loop.sim.robot
+        response.bounds = fill(Bounds(), bounds_fields(robot, entities.index_of(robot, request.entity)))
+
+    def _now(self) -> tuple[Sample, int]:
+        return self._loop.call(lambda sim: (sim.sample(), self._loop.stamp_ns()))
+
+    # what changes
+
+    def _put(self, request: Any, response: Any) -> None:
+        def put(sim: Simulation) -> None:
+            name, start = entities.placement(sim.robot, request, sim.sample(), self._prefix)
+            sim.set_body(
+                name,
+                position=start.position,
+                quaternion=start.quaternion,
+                velocity=start.velocity,
+                omega_body=start.omega_body,
+            )
+            self._loop.restarted()  # so that it is seen, and in the log
+
+        if self._stepping.busy:
+            raise Refusal(INCORRECT_STATE, BUSY)
+        self._loop.call(put)
+
+    def _spawn(self, request: Any, response: Any) -> None:
+        entities.refuse_to_spawn(self._loop.sim.robot, request)
+
+    def _delete(self, request: Any, response: Any) -> None:
+        entities.refuse_to_delete(self._loop.sim.robot, request)
+
+    def _tell_state(self, request: Any, response: Any) -> None:
+        response.state.state = self._loop.call(lambda sim: self._state_now(sim))
+
+    def _state_now(self, sim: Simulation) -> int:
+        if not self._loop.paused or self._stepping.busy:
+            return PLAYING
+        return STOPPED if self._stopped and sim.tick == 0 else PAUSED
+
+    def _set_state(self, request: Any, response: Any) -> None:
+        target = request.state.state
+        if target not in STATES:
+            raise Refusal(
+                NO_TRANSITION, f"state {target} cannot be set; use 0 stopped, 1 playing, 2 paused, 3 quitting."
+            )
+        self._loop.call(lambda sim: self._enter(sim, target))
+        if target == QUITTING:
+            self._on_quit()
+
+    def _enter(self, sim: Simulation, target: int) -> None:
+        """In the stepping thread."""
+        if target == self._state_now(sim):
+            raise Refusal(ALREADY_THERE, f"the simulation is {STATES[target]} already.")
+        if target == PLAYING and self._loop.failure is not None:
+            raise Refusal(TRANSITION_FAILED, f"the simulation stands still: {self._loop.failure} Reset it first.")
+        if target != QUITTING:
+            self._loop.set_paused(target != PLAYING)
+        if target == STOPPED:
+            sim.reset()
+            self._loop.restarted()
+        self._stopped = target == STOPPED
+
+    def _reset(self, request: Any, response: Any) -> None:
+        scope = request.scope or ALL
+        if self._stepping.busy:
+            raise Refusal(INCORRECT_STATE, BUSY)
+        if not scope & (TIME | STATE | SPAWNED) or (scope != ALL and scope & ~(TIME | STATE | SPAWNED)):
+            raise Refusal(FAILED, f"scope {scope} is none; use 1 time, 2 state, 4 spawned, their sums, or 255 all.")
+        self._loop.call(lambda sim: self._start_over(sim, scope))
+
+    def _start_over(self, sim: Simulation, scope: int) -> None:
+        """In the stepping thread. Nothing is ever spawned, so that scope is fulfilled as it is."""
+        if scope & STATE:
+            sim.reset()
+            self._loop.restarted()
+        if scope & TIME:
+            self._loop.rewind_clock()
+
+    # steps
+
+    def _step(self, request: Any, response: Any) -> None:
+        waiting = Waiting()
+        self._stepping.order(request.steps, waiting.end, _unheard)
+        waiting.wait(self._loop)
+
+    def _simulate_steps(self, goal: Any) -> None:
+        steps, feedback = goal.request.steps, SimulateSteps.Feedback()
+
+        def tell(done: int) -> None:
+            feedback.completed_steps, feedback.remaining_steps = done, steps - done
+            goal.publish_feedback(feedback)
+
+        def end(done: int, why: str) -> None:
+            text = f"{done} of {steps} steps were taken: {why}." if why else ""
+            self._execute(goal, FAILED if why else OK, text)
+
+        try:
+            self._stepping.order(steps, end, tell)
+        except Refusal as refusal:
+            self._execute(goal, refusal.code, str(refusal))
+
+    def _execute(self, goal: Any, code: int, text: str) -> None:
+        """Let the executor conclude the goal: only its thread changes states of goals."""
+        if (executor := self._node.executor) is not None:
+            executor.create_task(goal.execute, functools.partial(_conclude, code, text))
+
+    def _cancel_steps(self, goal: Any) -> CancelResponse:
+        self._stepping.cancel()
+        return CancelResponse.ACCEPT
+
+
+class StepService:
+    """~/step_simulation answers when the steps are taken: an executor of its own waits, with a hidden node."""
+
+    def __init__(self, node: Node, callback: Callable[[Any, Any], Any]):
+        name, context = f"_{node.get_name()}_steps", node.context
+        options: dict[str, Any] = dict(enable_rosout=False, start_parameter_services=False, use_global_arguments=False)
+        self._node = Node(name, namespace=node.get_namespace(), context=context, **options)
+        self._node.create_service(srv.StepSimulation, node.resolve_service_name("~/step_simulation"), callback)
+        self._executor = SingleThreadedExecutor(context=context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, name="step_simulation", daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except (ExternalShutdownException, ShutdownException):
+            pass  # the ordinary end
+
+    def close(self) -> None:
+        """End the thread."""
+        self._executor.shutdown()
+        self._thread.join()
+        self._node.destroy_node()
+
+
+def _answer(call: Callable[[Any, Any], None], request: Any, response: Any) -> Any:
+    """Let `call` fill the response; its code and sentence where it refuses, and then nothing has changed."""
+    code, text = OK, ""
+    try:
+        call(request, response)
+    except Refusal as refusal:
+        code, text = refusal.code, str(refusal)
+    except RbtError as err:
+        code, text = FAILED, str(err)
+    except NoAnswer:
+        code, text = FAILED, "the stepping thread gave no answer."
+    if hasattr(response, "result"):
+        response.result.result, response.result.error_message = code, text
+    return response
+
+
+def _conclude(code: int, text: str, goal: Any) -> Any:
+    """The end of a goal, with its result."""
+    if goal.is_cancel_requested:
+        goal.canceled()
+    elif code == OK:
+        goal.succeed()
+    else:
+        goal.abort()
+    result = SimulateSteps.Result()
+    result.result.result, result.result.error_message = code, text
+    return result
+
+
+def _unheard(done: int) -> None:
+    """For who wants no progress."""
+
+
+def _unused(goal: Any) -> Any:
+    raise AssertionError("goals are executed by `_simulate_steps`")

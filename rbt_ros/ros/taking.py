@@ -1,0 +1,165 @@
+"""How a command is taken: judged by its stamp, latched in the order that the log can tell, missed when silent."""
+
+import time
+from collections.abc import Callable
+
+from rbt_ros.command_log import LOG_ORDER
+from rbt_ros.errors import MessageError
+from rbt_ros.model.hinge_commands import HingeCommand, HingeTrajectory
+from rbt_ros.model.inputs import Command, Latched, WrenchCommand
+from rbt_ros.ros.measures import Counters, Latency
+from rbt_ros.ros.sources import Posted, Watchdog
+from rbt_ros.sim import Simulation
+
+AHEAD_NS = 1_000_000_000  # stamped later than this after the clock: the sender's clock is another one
+ANSWERS = LOG_ORDER[HingeCommand]  # what lockstep waits for
+MOST_DEFERRED = 1000
+
+
+class Intake:
+    """Latches commands in `sim`. Used by the stepping thread alone, but for `counters.reject`."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        stamp_ns: Callable[[], int],
+        watchdog: Watchdog,
+        on_latched: Callable[[Latched, int], None],
+        on_fault: Callable[[str], None],
+    ):
+        """stamp_ns: the clock."""
+        self.counters, self.latency, self.watchdog = Counters(), Latency(sim), watchdog
+        self._sim, self._stamp_ns, self._on_latched, self._on_fault = sim, stamp_ns, on_latched, on_fault
+        self._order_now = 0  # of the hinge commands latched in this tick: see LOG_ORDER
+        self._deferred: list[Posted] = []
+
+    def take(self, posted: Posted, *, before_answers: bool = False) -> None:
+        """Latch a command now, or keep it for later; refuse what is too old.
+
+        before_answers: lockstep still waits in this tick for set-points, which the log shows before trajectories.
+        """
+        if self._out_of_order(posted.command, before_answers):
+            self._defer(posted)  # as it came: it is shifted, judged and measured once, when it is taken
+            return
+        self.latency.measure(posted, self._stamp_ns())
+        if not self._too_old(posted):
+            self._tell_if_ahead(posted)
+            self.accept(self._from_its_stamp(posted))
+
+    def take_deferred(self) -> None:
+        """After the answers of a tick: what had to wait for them."""
+        for posted in self._emptied():
+            self.take(posted)
+
+    def next_tick(self) -> list[Posted]:
+        """A step was taken: what was deferred comes before all that is new."""
+        self._order_now = 0
+        return self._emptied()
+
+    def forget(self) -> None:
+        """The simulation was put elsewhere in time: nothing waits, nobody is missed."""
+        self.next_tick()
+        self.watchdog.forget()
+
+    def _emptied(self) -> list[Posted]:
+        deferred, self._deferred = self._deferred, []
+        return deferred
+
+    def accept(self, posted: Posted) -> None:
+        """Latch a command that is judged already, and count it."""
+        if not self.latch(posted.command):
+            return
+        self.counters.accepted += 1
+        if self.watchdog.heard(posted, time.monotonic_ns()):
+            self._on_fault(f"{posted.source} is back.")
+
+    def latch(self, command: Command) -> bool:
+        """Let a command act from the next step on, and put it into the log; False where it is refused."""
+        try:
+            self.note(self._sim.command(command))
+        except MessageError as err:
+            self.counters.reject(str(err))
+            self._on_fault(str(err))
+            return False
+        return True
+
+    def note(self, latched: Latched) -> None:
+        """Put a command that was taken into the log."""
+        self._order_now = max(self._order_now, LOG_ORDER.get(type(latched.command), 0))
+        self._on_latched(latched, self._stamp_ns())
+
+    def fault(self, text: str) -> None:
+        """Report what went wrong."""
+        self.counters.last_fault = text
+        self._on_fault(text)
+
+    # by its stamp
+
+    def _too_old(self, posted: Posted) -> bool:
+        """Whether a wrench would have ended before it came."""
+        age = self._age_ns(posted)
+        if not isinstance(posted.command, WrenchCommand) or age <= posted.command.hold_ns:
+            return False
+        self.counters.stale += 1
+        held, body = posted.command.hold_ns * 1e-9, posted.command.wrench.body
+        self.fault(f"wrench on '{body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s.")
+        return True
+
+    def _tell_if_ahead(self, posted: Posted) -> None:
+        """Of a sender on another clock; a trajectory may begin when it likes."""
+        ahead = -self._age_ns(posted)
+        if ahead > AHEAD_NS and not isinstance(posted.command, HingeTrajectory):
+            self.counters.ahead += 1
+            self.fault(
+                f"{described(posted)} is stamped {ahead * 1e-9:.3f} s ahead of /clock and acts now; set use_sim_time "
+                "on its sender."
+            )
+
+    def _from_its_stamp(self, posted: Posted) -> Posted:
+        """A trajectory begins at its stamp: its times from this tick on."""
+        if not isinstance(posted.command, HingeTrajectory):
+            return posted
+        return posted._replace(command=posted.command.shifted(-self._age_ns(posted)))
+
+    def _age_ns(self, posted: Posted) -> int:
+        return self._stamp_ns() - posted.stamp_ns if posted.stamp_ns else 0
+
+    # in the order of the log
+
+    def _out_of_order(self, command: Command, before_answers: bool) -> bool:
+        """Whether the log could not tell that it acts after what was latched in this tick, or before what will be."""
+        order = LOG_ORDER.get(type(command))
+        if order is None:
+            return False
+        return bool(self._deferred) or order < self._order_now or (before_answers and order > ANSWERS)
+
+    def _defer(self, posted: Posted) -> None:
+        if len(self._deferred) < MOST_DEFERRED:
+            self._deferred.append(posted)
+        else:
+            self.counters.reject(f"{described(posted)} ignored: {MOST_DEFERRED} commands wait for the next tick.")
+
+    # when nothing comes
+
+    def miss_silent(self) -> None:
+        """Do what the watchdog says for those who have fallen silent."""
+        if not self.watchdog.timeout_ns:
+            return
+        for name in self.watchdog.silent(time.monotonic_ns()):
+            self.counters.lost += 1
+            fallback, seconds = self.watchdog.fallback, self.watchdog.timeout_ns * 1e-9
+            self.fault(f"nothing on {name} for {seconds:g} s: {fallback}.")
+            self.fall_back(self.watchdog.lose(name), fallback)
+
+    def fall_back(self, acting: list[Command], how: str) -> None:
+        """Latch what takes the place of commands whose source is lost."""
+        for command in acting:
+            for instead in self._sim.fallback(command, how):
+                self.latch(instead)
+
+
+def described(posted: Posted) -> str:
+    """A command, for people."""
+    if isinstance(posted.command, WrenchCommand):
+        return f"wrench on '{posted.command.wrench.body}'"
+    return f"command on {posted.source or 'a hinge'}"

@@ -1,0 +1,178 @@
+"""The shared folder of a run: the last row in mapped memory, scene and settings as files, a pipe for commands.
+
+    frame           counter, t [ns], tick, revisions of scene and settings; then the row (`layout.py`), float64
+    scene.json      what the row means: bodies, shapes, hinges, ropes
+    settings.json   what can be set, to what it is set, and what was refused
+    commands        a named pipe: one JSON object per line
+
+The counter is odd while the row is written, so that a reader sees a whole row or none (a sequence lock). The reader,
+another process, makes float32 of it.
+"""
+
+import contextlib
+import errno
+import json
+import mmap
+import os
+import select
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.results import Sample
+from rbt_ros.stream.layout import Layout
+
+SHM = Path("/dev/shm")
+NAME = "rbt_view-"
+HEAD = 5  # int64: counter, t_ns, tick, revision of the scene, of the settings
+COUNTER, TIME, TICK, SCENE, SETTINGS = range(HEAD)
+LONGEST_LINE = 4096  # PIPE_BUF of Linux: a line this long is written as a whole
+TRIES = 1000  # of a reader that always meets the writer
+
+
+class Frame(NamedTuple):
+    """One update as a reader finds it."""
+
+    counter: int
+    t_ns: int
+    tick: int
+    scene: int
+    settings: int
+    row: np.ndarray  # float32
+
+
+class Stream:
+    """The side of the simulation: makes the folder, publishes samples, polls commands."""
+
+    def __init__(self, layout: Layout, scene: dict[str, Any]):
+        """scene: what `scene.described` tells; more keys may stand in it."""
+        forget_the_dead()
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-", dir=SHM if SHM.is_dir() else None))
+        size = 8 * HEAD + 8 * layout.size
+        with open(self.folder / "frame", "wb+") as file:
+            file.truncate(size)
+            self._map = mmap.mmap(file.fileno(), size)
+        self._head = memoryview(self._map)[: 8 * HEAD].cast("q")
+        self._fill = layout.filler(np.frombuffer(self._map, offset=8 * HEAD))
+        self._counter = 0
+        os.mkfifo(self.folder / "commands", 0o600)
+        # open for both: a viewer that goes does not end the pipe
+        self._pipe = os.open(self.folder / "commands", os.O_RDWR | os.O_NONBLOCK)
+        self._news = select.poll()  # a third of the time of a read that finds nothing
+        self._news.register(self._pipe, select.POLLIN)
+        self._rest = b""
+        self.set_scene(scene)
+        self.set_settings({})
+
+    def publish(self, sample: Sample) -> None:
+        """Show this sample."""
+        head = self._head
+        counter = self._counter
+        head[0] = counter + 1
+        head[1], head[2] = sample.t_ns, sample.tick
+        self._fill(sample)
+        self._counter = head[0] = counter + 2
+
+    def set_scene(self, scene: dict[str, Any]) -> None:
+        """Describe bodies anew: as many as before."""
+        self._replace("scene.json", scene)
+        self._head[SCENE] += 1
+
+    def set_settings(self, settings: dict[str, Any]) -> None:
+        """Tell what is set, and what was refused."""
+        self._replace("settings.json", settings)
+        self._head[SETTINGS] += 1
+
+    def commands(self) -> Iterator[dict[str, Any]]:
+        """What viewers have sent since the last call; never waits. What is no JSON object is passed over."""
+        if not self._news.poll(0):
+            return
+        *lines, self._rest = (self._rest + os.read(self._pipe, 65536)).split(b"\n")
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                command = json.loads(line)
+                if isinstance(command, dict):
+                    yield command
+
+    def close(self) -> None:
+        """Remove the folder."""
+        os.close(self._pipe)
+        self._head.release()
+        del self._fill
+        self._map.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _replace(self, name: str, content: dict[str, Any]) -> None:
+        part = self.folder / f"{name}.part"
+        part.write_text(json.dumps(content), encoding="utf-8")
+        os.replace(part, self.folder / name)
+
+
+class Reader:
+    """The side of a viewer."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        with open(self.folder / "frame", "rb") as file:
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._head = np.frombuffer(self._map, dtype=np.int64, count=HEAD)
+        self._row = np.frombuffer(self._map, offset=8 * HEAD)
+        self._pipe = os.open(self.folder / "commands", os.O_WRONLY | os.O_NONBLOCK)
+
+    @property
+    def counter(self) -> int:
+        """Grows by two with every sample; 0: there was none."""
+        return int(self._head[COUNTER])
+
+    def revisions(self) -> tuple[int, int]:
+        """Of the scene and the settings."""
+        return int(self._head[SCENE]), int(self._head[SETTINGS])
+
+    def read(self) -> Frame | None:
+        """The last whole row; None before the first one, or where the writer was stopped amid one."""
+        for _ in range(TRIES):
+            head, row = self._head.tolist(), self._row.copy()
+            if head[COUNTER] == self._head[COUNTER] and head[COUNTER] % 2 == 0:
+                counter, t_ns, tick, scene, settings = head
+                with np.errstate(over="ignore"):  # what breaks is shown as far as float32 goes
+                    row = row.astype(np.float32)
+                return Frame(counter, t_ns, tick, scene, settings, row) if counter else None
+        return None
+
+    def scene(self) -> dict[str, Any]:
+        """What the row means."""
+        return json.loads((self.folder / "scene.json").read_text(encoding="utf-8"))
+
+    def settings(self) -> dict[str, Any]:
+        """What can be set, and to what it is set."""
+        return json.loads((self.folder / "settings.json").read_text(encoding="utf-8"))
+
+    def send(self, command: dict[str, Any]) -> str:
+        """Send a command; why it could not be sent, or nothing."""
+        line = json.dumps(command).encode() + b"\n"
+        if len(line) > LONGEST_LINE:
+            return f"a command of {len(line)} bytes is longer than the {LONGEST_LINE} that the pipe takes at once"
+        try:
+            os.write(self._pipe, line)
+        except OSError as err:
+            busy = err.errno == errno.EAGAIN
+            return "the simulation does not take commands now" if busy else "the simulation has ended"
+        return ""
+
+    def close(self) -> None:
+        """Let go; the folder stays."""
+        os.close(self._pipe)
+        del self._head, self._row
+        self._map.close()
+
+
+def forget_the_dead() -> None:
+    """Remove what killed runs have left behind."""
+    for folder in SHM.glob(f"{NAME}*"):
+        pid = folder.name.removeprefix(NAME).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,127 @@
+"""What a viewer draws: bodies with their shapes, hinges, ropes. A body without shapes gets the box of its inertia."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.core.types import JointKind
+from rbt_ros.model.attitude import nearest_quaternion
+from rbt_ros.model.constraints import Closure
+from rbt_ros.model.robot import WORLD, Body, Robot
+from rbt_ros.model.shapes import Shape
+from rbt_ros.stream.layout import Layout
+
+MESH_FORMATS = (".stl", ".glb", ".gltf", ".obj", ".dae", ".ply")
+SMALLEST = 0.05  # [m] what is drawn where nothing has a size
+Scene = dict[str, Any]
+COLOURS = ("#7aa2d6", "#e0a458", "#6ab187", "#d0605e", "#a07cc5", "#c9b458", "#5fb3b3", "#b0888f")
+
+
+def described(robot: Robot, name: str = "", gravity: Any = (0.0, 0.0, 0.0), folder: str | Path = ".") -> Scene:
+    """The scene of a robot. Paths of meshes count from `folder`; the page does not see them: see `meshes`."""
+    bodies = [_body(robot, i, folder) for i in range(len(robot.bodies))]
+    return {
+        "name": name or robot.name,
+        "robot": robot.name,
+        "bodies": bodies,
+        "ropes": [_rope(robot, rope) for rope in robot.ropes]
+        + [_rope(robot, c) for c in robot.constraints if isinstance(c, Closure) and c.kind == "distance"],
+        "gravity": [float(g) for g in gravity],
+        "size": max([SMALLEST, *(body["reach"] for body in bodies)]),
+        "layout": Layout(robot).described(),
+        "warnings": [shape["warning"] for body in bodies for shape in body["shapes"] if shape["warning"]],
+    }
+
+
+def meshes(scene: Scene) -> list[str]:
+    """The files of all meshes that are there, in the order of their numbers; the page sees no paths."""
+    files: list[str] = []
+    for body in scene["bodies"]:
+        for shape in body["shapes"]:
+            path = shape.pop("path", "")
+            if path:
+                if path not in files:
+                    files.append(path)
+                shape["mesh"] = files.index(path)
+    return files
+
+
+def _body(robot: Robot, i: int, folder: str | Path) -> dict[str, Any]:
+    body, hinge = robot.bodies[i], robot.hinges[i]
+    moments, R_BP = np.linalg.eigh(body.inertia)
+    R_BP = R_BP * [1.0, 1.0, np.sign(np.linalg.det(R_BP))]
+    shapes = [*body.shapes] or inertia_shapes(body)
+    told = [_shape(body.name, shape, folder) for shape in shapes]
+    return {
+        "name": body.name,
+        "reach": _reach(told),
+        "mass": body.mass,
+        "com": list(body.com),
+        "inertia": body.inertia.tolist(),
+        "moments": np.maximum(moments, 0.0).tolist(),
+        "principal": list(nearest_quaternion(R_BP)),
+        "floats": hinge.kind == JointKind.FREE,
+        "parent": -1 if hinge.parent == WORLD else robot.body_index(hinge.parent),
+        "hinge": hinge.name,
+        "kind": hinge.kind.name.lower(),
+        "colour": COLOURS[i % len(COLOURS)],
+        "shapes": told,
+    }
+
+
+def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
+    told = {
+        "kind": shape.kind,
+        "size": list(shape.size),
+        "at": list(shape.at),
+        "quaternion": list(shape.quaternion),
+        "rgba": list(shape.rgba),
+        "warning": "",
+    }
+    if shape.kind != "mesh":
+        return told
+    path = Path(folder, shape.file.removeprefix("file://"))
+    told["file"] = path.name
+    if path.suffix.lower() not in MESH_FORMATS:
+        told["warning"] = f"body '{body}': mesh {path.name} is none of {', '.join(MESH_FORMATS)}; a box stands for it."
+    elif not path.is_file():
+        told["warning"] = f"body '{body}': there is no mesh {shape.file}; a box stands for it."
+    else:
+        told["path"] = str(path.resolve())
+    return told
+
+
+def inertia_shapes(body: Body) -> list[Shape]:
+    """The homogeneous box with the body's mass and inertia, at its centre of mass; a ball where that is a point."""
+    moments, R_BP = np.linalg.eigh(body.inertia)
+    if body.mass <= 0.0 or moments[-1] <= 0.0:
+        return [Shape("sphere", (SMALLEST / 2,), body.com)]
+    # I_x = m (b² + c²)/12 and so on: a² = 6 (I_y + I_z - I_x)/m
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / body.mass
+    longest = math.sqrt(squares.max())
+    sides = np.maximum(np.sqrt(np.maximum(squares, 0.0)), 0.02 * longest)
+    R_BP = R_BP * [1.0, 1.0, np.sign(np.linalg.det(R_BP))]
+    a, b, c = sides.tolist()
+    return [Shape("box", (a, b, c), body.com, nearest_quaternion(R_BP))]
+
+
+def _reach(shapes: list[dict[str, Any]]) -> float:
+    """How far shapes go from their body's origin [m]; meshes are not read."""
+    return max(math.hypot(*shape["at"]) + _radius(shape) for shape in shapes)
+
+
+def _radius(shape: dict[str, Any]) -> float:
+    """Of the ball about its centre that holds it."""
+    size = shape["size"]
+    if shape["kind"] == "box":
+        return math.hypot(*size) / 2
+    if shape["kind"] == "cylinder":
+        return math.hypot(size[0], size[1] / 2)
+    return size[0] if shape["kind"] == "sphere" else 0.0
+
+
+def _rope(robot: Robot, rope: Any) -> dict[str, Any]:
+    ends = [-1 if name == WORLD else robot.body_index(name) for name in (rope.body_a, rope.body_b)]
+    return {"name": rope.name, "bodies": ends, "at": [list(rope.at_a), list(rope.at_b)], "length": rope.length}

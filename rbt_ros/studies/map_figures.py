@@ -1,0 +1,111 @@
+"""Figures of `rbt map` results for print: heat maps over the two hinges, the axes of the turns on a sphere."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rbt_ros.errors import ScenarioError
+from rbt_ros.modular import planar
+from rbt_ros.studies.figure_style import COLOURS, SHADES, page
+from rbt_ros.studies.histories import read_npz
+from rbt_ros.studies.maps import MODES, Spec, robot_of
+
+QUANTITIES = {  # in the file -> (what the bar says, factor)
+    "angle": ("turn [°]", np.degrees(1.0)),
+    "turn": ("turn [°]", np.degrees(1.0)),
+    "efficiency": ("turn / way of the hinges [-]", 1.0),
+    "distance": ("distance [m]", 1.0),
+}
+AT_REST = 1e-9  # [rad] a turn that has no axis
+
+
+class Map(NamedTuple):
+    """What `rbt map` has written."""
+
+    name: str
+    spec: Spec
+    values: Mapping[str, np.ndarray]
+
+    @property
+    def degrees(self) -> tuple[np.ndarray, np.ndarray]:
+        """psi1, psi2 [°]."""
+        return np.degrees(self.values["psi1"]), np.degrees(self.values["psi2"])
+
+
+def read_map(path: Path) -> Map | None:
+    """The map in a file *.npz; None where it is something else."""
+    arrays = read_npz(path)
+    if not {"parameters", "psi1", "psi2"} <= set(arrays):
+        return None
+    try:
+        spec = Spec(**json.loads(str(arrays.pop("parameters"))))
+    except (TypeError, ValueError) as err:
+        raise ScenarioError(f"{path} is of another version of rbt map; make it again.") from err
+    return Map(path.stem, spec, arrays)
+
+
+def heat_figure(made: Map, width_mm: float) -> Any:
+    """Each quantity of the map in shades; collisions outlined: where the distance is zero, or rods cut each other."""
+    shown = [name for name in QUANTITIES if name in made.values]
+    figure = page(width_mm, 0.85 * width_mm / len(shown))
+    axes = figure.subplots(1, len(shown), squeeze=False)[0]
+    for ax, name in zip(axes, shown, strict=True):
+        label, factor = QUANTITIES[name]
+        values = made.values[name] * factor
+        ax.grid(False)
+        shades = ax.pcolormesh(*made.degrees, values.T, shading="nearest", cmap=SHADES, rasterized=True)
+        figure.colorbar(shades, ax=ax, label=label, shrink=0.75)
+        _collisions(ax, made, values)
+        ax.set(xlabel=f"{made.spec.joints[0]} [°]", ylabel=f"{made.spec.joints[1]} [°]", aspect="equal")
+    figure.suptitle(f"{made.name}: {MODES[made.spec.mode]}")
+    return figure
+
+
+def _collisions(ax: Any, made: Map, values: np.ndarray) -> None:
+    if made.spec.mode == "collision" and np.nanmin(values) < 0 < np.nanmax(values):
+        for colour, width in (("white", 2.2), (COLOURS[0], 1.1)):  # seen on dark and on bright
+            ax.contour(*made.degrees, values.T, levels=[0.0], colors=[colour], linewidths=width)
+    if made.spec.mode == "planar":
+        lengths = planar.of_rods(robot_of(made.spec)).lengths
+        hit = planar.collide(lengths, made.values["psi1"][:, None], made.values["psi2"][None, :])
+        if hit.any():
+            ax.contourf(*made.degrees, hit.T, levels=[0.5, 1.5], colors="none", hatches=["////"])
+            ax.contour(*made.degrees, hit.T, levels=[0.5], colors="black", linewidths=0.8)
+
+
+def sphere_figure(made: Map, width_mm: float) -> Any:
+    """The axes of all turns as points on the unit sphere, world axes, shaded by the angle; seen from both sides."""
+    if "axis" not in made.values:
+        raise ScenarioError(
+            f"{made.name} is a map of {MODES[made.spec.mode]}, which has no axes; nothing for a sphere."
+        )
+    angle = np.degrees(made.values["angle"]).ravel()
+    turned = np.isfinite(angle) & (angle > np.degrees(AT_REST))
+    if not turned.any():
+        raise ScenarioError(f"{made.name}: nothing turns; there are no axes.")
+    points, angle = made.values["axis"].reshape(-1, 3)[turned], angle[turned]
+    figure = page(width_mm, 0.56 * width_mm)
+    axes = figure.subplots(1, 2, subplot_kw={"projection": "3d"})
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
+    wires = (np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v))
+    to_eye = np.array([1.0, -1.0, 0.8]) / np.sqrt(2.64)
+    for ax, side in zip(axes, (1.0, -1.0), strict=True):
+        x, y, z = side * to_eye
+        ax.view_init(elev=np.degrees(np.arcsin(z)), azim=np.degrees(np.arctan2(y, x)))
+        ax.set_proj_type("ortho")
+        ax.plot_wireframe(*wires, color="0.75", linewidth=0.3)
+        near = points @ (side * to_eye) >= 0
+        shades = ax.scatter(
+            *points[near].T, c=angle[near], s=5, cmap=SHADES, vmin=0.0, vmax=angle.max(), linewidths=0, depthshade=False
+        )
+        ax.set(xlabel="x", ylabel="y", zlabel="z", xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
+        ax.set_box_aspect((1, 1, 1), zoom=0.78)
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.pane.set_alpha(0.0)
+        ax.set_title(f"seen from ({', '.join('+' if c > 0 else '-' for c in (x, y, z))})", y=1.14)
+    figure.colorbar(shades, ax=axes, label="turn [°]", location="right", shrink=0.7)
+    figure.suptitle(f"{made.name}: axes of the turns, world axes [-]")
+    return figure

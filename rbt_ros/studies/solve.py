@@ -1,0 +1,312 @@
+"""`rbt solve`: manoeuvres that are best, or that get there: a report, a result file, a scenario to play, a figure."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.model.folding import array, l_shape, rods
+from rbt_ros.model.robot import Robot
+from rbt_ros.modular import planar, spatial
+from rbt_ros.modular.clearance import Clearance
+from rbt_ros.modular.optimal import INTERVALS, Solution, sampled, simulate, solve
+from rbt_ros.modular.paths import ShapePath
+from rbt_ros.modular.plans import Plan, Planner, fly_plan, plan_in_plane
+from rbt_ros.modular.pointing import plan_pointing
+from rbt_ros.modular.spatial import solve_attitude
+from rbt_ros.paths import made_folder
+from rbt_ros.results import empty_figure
+
+KNOTS = 1000  # of the torques in a scenario, straight between them
+LEG = 6.0  # [s] of each side of a rectangle in a scenario
+
+
+def main(arguments: Sequence[str], progress: Callable[[float], None] | None = None) -> int:
+    """`rbt solve`."""
+    given = _parser().parse_args(arguments)
+    made_folder(given.out)
+    if given.what == "attitude":
+        return _attitude(given)
+    if given.what == "point":
+        return _point(given)
+    if given.what != "plane" and given.to is not None:
+        return _optimal_attitude(given)
+    robot = rods(given.lengths, given.masses[0] if len(given.masses) == 1 else given.masses)
+    turn, end = float(np.radians(given.turn)), given.out / given.name
+    if given.what == "plane":
+        plan = plan_in_plane(robot, turn)
+        _tell_plan(plan)
+        options = {"lengths": list(given.lengths), "masses": list(given.masses) * (3 if len(given.masses) == 1 else 1)}
+        _write(end.with_suffix(".yaml"), plan_scenario("rods", options, plan))
+        return 0
+    solution = solve(
+        robot,
+        turn,
+        time=given.time if given.what == "effort" else None,
+        torque=given.torque,
+        avoid=given.avoid,
+        starts=given.starts,
+        intervals=given.intervals,
+    )
+    _tell(robot, given.what, solution)
+    options = {"lengths": list(given.lengths), "masses": list(given.masses) * (3 if len(given.masses) == 1 else 1)}
+    _keep(given, solution, torque_scenario("rods", options, robot, solution), lambda path: draw(robot, solution, path))
+    return 0
+
+
+def _optimal_attitude(given: argparse.Namespace) -> int:
+    """The best way of panels to an attitude."""
+    robot = array(given.array)
+    solution = solve_attitude(
+        robot,
+        given.to,
+        time=given.time if given.what == "effort" else None,
+        torque=given.torque,
+        avoid=given.avoid,
+    )
+    _tell_optimum(given.what, solution)
+    _, check = spatial.simulate(robot, given.to, solution)
+    print(
+        f"  simulated anew       attitude {check.turn_error:.1e} rad off, shape {check.shape_error:.1e} rad, rates "
+        f"{check.rate_error:.1e} rad/s, angular momentum {check.momentum:.1e} N·m·s, clearance {check.clearance:.4f} m"
+    )
+    text = torque_scenario(given.array, {}, robot, solution)
+    _keep(given, solution, text, lambda path: draw_panels(robot, solution, path))
+    return 0
+
+
+def _keep(given: argparse.Namespace, solution: Solution, scenario: str, drawn: Callable[[Path], None]) -> None:
+    """Result file, scenario and figure."""
+    end = given.out / given.name
+    parameters = {key: str(value) if isinstance(value, Path) else value for key, value in vars(given).items()}
+    with open(end.with_suffix(".npz"), "wb") as file:
+        values = solution._asdict() | {"parameters": json.dumps(parameters)}
+        np.savez_compressed(file, **{key: np.array(value) for key, value in values.items()})
+    print(f"wrote {end.with_suffix('.npz')}")
+    _write(end.with_suffix(".yaml"), scenario)
+    try:
+        figure = given.out / f"{given.name}_path.png"  # `rbt run` of the scenario draws one of its name
+        drawn(figure)
+        print(f"wrote {figure}")
+    except SetupError as err:
+        print(f"no figure: {err}")
+
+
+def _attitude(given: argparse.Namespace) -> int:
+    """A plan of the L-shape, flown."""
+    robot = array(given.array, **({} if given.array != "l_shape" else {"inertia": given.inertia}))
+    plan = Planner(robot).plan(given.quaternion)
+    _tell_plan(plan)
+    flown = fly_plan(robot, plan)
+    print(
+        f"  flown: {np.degrees(flown.error):.2g}° off after {flown.time:g} s, {1e3 * flown.clearance:.3g} mm clear, "
+        f"angular momentum {flown.momentum:.1e} N·m·s, |psi| up to {np.degrees(flown.largest):.4g}°"
+    )
+    options = {"inertia": given.inertia} if given.array == "l_shape" else {}
+    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, options, plan))
+    return 0
+
+
+def _point(given: argparse.Namespace) -> int:
+    """A plan after which each module looks at its own target."""
+    robot = array(given.array)
+    targets = {name: _numbers(value) for name, _, value in (text.partition("=") for text in given.target)}
+    pointed = plan_pointing(Planner(robot), targets)
+    _tell_plan(pointed.plan)
+    shape = ", ".join(
+        f"{joint} {np.degrees(angle):.3f}°"
+        for joint, angle in zip(robot.joint_names, pointed.pointing.shape, strict=True)
+    )
+    print(f"  then {shape}; boresights off by {np.degrees(max(pointed.pointing.misses.values())):.1e}°")
+    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, {}, pointed.plan, pointed.fold))
+    return 0
+
+
+def _tell_optimum(what: str, solution: Solution) -> None:
+    """How good it is, as the discrete problem has it."""
+    unit = "N²·m²·s of effort" if what == "effort" else "s"
+    print(f"{solution.objective:.10g} {unit} in {solution.time:.7g} s; {len(solution.mesh) - 1} intervals")
+    print(f"  largest torque       {np.abs(solution.torque).max():.5g} N·m")
+    print(f"  starts that got there {', '.join(f'{x:.6g}' for x in solution.objectives)}")
+    print(f"  miss between points  {solution.defect:.1e}, relative; path {'clear' if solution.clear else 'collides'}")
+
+
+def _tell(robot: Robot, what: str, solution: Solution) -> None:
+    """Optimality, and the independent integration."""
+    _tell_optimum(what, solution)
+    _, check = simulate(robot, solution)
+    print(
+        f"  simulated anew       turn {check.turn_error:.1e} rad off, shape {check.shape_error:.1e} rad, rates "
+        f"{check.rate_error:.1e} rad/s, angular momentum {check.momentum:.1e} N·m·s"
+    )
+
+
+def _tell_plan(plan: Plan) -> None:
+    print(f"{len(plan.turns)} turns, {np.degrees(plan.way):.5g}° of the hinges, {plan.time(1.0):.4g} s at 1 rad/s")
+    for turn in plan.turns:
+        order = "psi1 first" if turn.first == 1 else "psi2 first"
+        print(f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}")
+
+
+def torque_scenario(kind: str, options: dict[str, Any], robot: Robot, solution: Solution) -> str:
+    """A scenario of an array with these torques, straight between a thousand knots."""
+    s = np.linspace(0.0, 1.0, KNOTS + 1)
+    _, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
+    lines = [
+        "rbt: 1",
+        f"robot: {{array: {kind}, options: {json.dumps(options)}}}",
+        "step: 5 ms",
+        "integrator: dop853",
+        f"duration: {solution.time:.6f} s",
+        "inputs:",
+    ]
+    times = ", ".join(f"{x:.9g}" for x in s * solution.time)
+    for k, joint in enumerate(robot.joint_names):
+        values = ", ".join(f"{x:.9g}" for x in torque[:, k])
+        lines.append(f"  - {{hinge: {joint}, effort: [1], to: {solution.time:.6f} s,")
+        lines.append(f"     signal: {{table: {{times: [{times}], values: [{values}]}}}}}}")
+    return "\n".join(lines) + "\n"
+
+
+def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePath | None = None) -> str:
+    """A scenario that goes through a plan, and a fold behind it: one hinge driven by the profile of least jerk,
+    the other one locked."""
+    lines, time, locked, driven = [], 0.0, None, None
+    for path in (*(turn.path for turn in plan.turns), *([fold] if fold else [])):
+        corners = path.corners
+        for a, b in zip(corners, corners[1:], strict=False):
+            k = int(np.argmax(np.abs(b - a)))
+            joint, other, d = f"psi{k + 1}", f"psi{2 - k}", float(b[k] - a[k])
+            at = f"at: {time:g} s"
+            if locked is None:
+                lines.append(f"  - {{lock: [{other}], {at}}}")
+            elif locked == joint:
+                lines += [f"  - {{lock: [{other}], {at}}}", f"  - {{release: {other}, {at}}}"]
+                lines.append(f"  - {{unlock: [{joint}], {at}}}")
+            elif driven == joint:
+                lines.append(f"  - {{release: {joint}, {at}}}")
+            locked, driven = other, joint
+            c = [float(a[k]), 0.0, 0.0, 10 * d / LEG**3, -15 * d / LEG**4, 6 * d / LEG**5]
+            lines.append(f"  - {{prescribe: {joint}, motion: {{polynomial: {c}}}, {at}}}")
+            time += LEG
+    if locked is not None:
+        lines += [f"  - {{lock: [{driven}], at: {time:g} s}}", f"  - {{release: {driven}, at: {time:g} s}}"]
+    head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 10 ms", "integrator: dop853"]
+    return "\n".join([*head, f"duration: {time + LEG:g} s", "inputs:", *lines]) + "\n"
+
+
+def draw(robot: Robot, solution: Solution, path: Path) -> None:
+    """Path of the shape with the collision domain, torques, and the rods at quarters (Figures 4.2, 4.3)."""
+    lengths = planar.of_rods(robot).lengths
+    figure = empty_figure(11, 6.5)
+    grid = figure.add_gridspec(2, 4)
+    s = np.linspace(0.0, 1.0, 1001)
+    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
+    ax = figure.add_subplot(grid[0, :2])
+    outline_collisions(ax, lengths)
+    ax.plot(*np.degrees(state[:, 1:3]).T)
+    ax.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
+    ax = figure.add_subplot(grid[0, 2:])
+    ax.plot(s * solution.time, torque, label=("u1", "u2"))
+    ax.set(xlabel="t [s]", ylabel="torque [N·m]")
+    ax.legend()
+    for k, fraction in enumerate((0.25, 0.5, 0.75, 1.0)):
+        ax = figure.add_subplot(grid[1, k])
+        for shape, style in ((state[0], "--"), (state[round(1000 * fraction)], "-")):
+            ax.plot(*rod_points(robot, shape[:3]).T, style, marker="o", markersize=3)
+        ax.set(title=f"t = {fraction:g} T", aspect="equal", xlim=(-3.2, 3.2), ylim=(-3.2, 3.2))
+    figure.savefig(path, dpi=110)
+
+
+def draw_panels(robot: Robot, solution: Solution, path: Path) -> None:
+    """Path of the shape over the distances of the panels, torques, and the attitude on the way."""
+    figure = empty_figure(12, 4)
+    shapes, torques, attitudes = figure.subplots(1, 3)
+    s = np.linspace(0.0, 1.0, 1001)
+    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
+    grid = np.linspace(-np.pi, np.pi, 181)
+    distance = Clearance(robot).grid(grid, grid)
+    shapes.contourf(np.degrees(grid), np.degrees(grid), (distance <= 0.0).T, levels=[0.5, 1.5], colors=["tab:red"])
+    shapes.plot(*np.degrees(state[:, 4:6]).T)
+    shapes.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
+    torques.plot(s * solution.time, torque, label=("u1", "u2"))
+    torques.set(xlabel="t [s]", ylabel="torque [N·m]")
+    attitudes.plot(s * solution.time, state[:, :4], label=("w", "x", "y", "z"))
+    attitudes.set(xlabel="t [s]", ylabel="attitude of the base")
+    for ax in (torques, attitudes):
+        ax.legend()
+    figure.savefig(path, dpi=110)
+
+
+def outline_collisions(ax: Any, lengths: Sequence[float]) -> None:
+    """The collision domain of rods a and c in degrees."""
+    grid = np.linspace(-np.pi, np.pi, 721)
+    hit = planar.collide(lengths, grid[:, None], grid[None, :])
+    if hit.any():
+        ax.contourf(np.degrees(grid), np.degrees(grid), hit.T, levels=[0.5, 1.5], colors=["tab:red"], alpha=0.4)
+
+
+def rod_points(robot: Robot, state: Sequence[float]) -> np.ndarray:
+    """(4, 2) [m]: the ends of the rods from their common centre of mass, at theta_a, psi1, psi2."""
+    lengths, masses = planar.of_rods(robot).lengths, np.array([b.mass for b in robot.bodies])
+    angles = np.cumsum(state)
+    steps = np.array(lengths)[:, None] * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
+    points = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
+    middles = 0.5 * (points[:-1] + points[1:])
+    return points - masses @ middles / masses.sum()
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    print(f"wrote {path}; rbt run {path}, or rbt node {path}, plays it")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as err:
+        raise ScenarioError(f"'{text}' is no row of numbers: 1,2,3.") from err
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rbt solve", description=__doc__ + " See docs/modular.md.")
+    kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for kind, text in (
+        ("effort", "least effort of three rods, or panels, in a given time"),
+        ("time", "least time of three rods, or panels, with bounded torques"),
+        ("plane", "equal rectangles that turn three rods by any angle"),
+        ("attitude", "turns that bring an array of panels to an attitude"),
+        ("point", "turns and a shape in which each module looks at its own target"),
+    ):
+        one = kinds.add_parser(kind, help=text, description=text)
+        one.add_argument("--name", default="solution", help="of the files (solution)")
+        one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="folder for the files (out)")
+        if kind == "point":
+            one.add_argument("target", nargs="+", metavar="MODULE=X,Y,Z", help="where its normal shall look: a=1,0,0")
+            one.add_argument("--array", default=l_shape.__name__, help="with hinges psi1 and psi2 (l_shape)")
+            continue
+        if kind == "attitude":
+            one.add_argument("quaternion", type=float, nargs=4, metavar="Q", help="w x y z, from identity")
+            one.add_argument("--array", default=l_shape.__name__, help="with hinges psi1 and psi2 (l_shape)")
+            one.add_argument("--inertia", choices=("thin", "equal"), default="thin", help="of the l_shape's panels")
+            continue
+        turn: Any = one if kind == "plane" else one.add_mutually_exclusive_group(required=True)
+        turn.add_argument("--turn", type=float, required=kind == "plane", metavar="DEG", help="of rod a of three rods")
+        if kind != "plane":
+            turn.add_argument("--to", type=float, nargs=4, metavar="Q", help="w x y z of an array of panels")
+            one.add_argument("--array", default=l_shape.__name__, help="with --to: of two hinges (l_shape)")
+        one.add_argument("--lengths", type=_numbers, default=[2.0, 2.0, 2.0], metavar="A,B,C", help="[m] (2,2,2)")
+        one.add_argument("--masses", type=_numbers, default=[1.0], metavar="A,B,C", help="[kg] (1)")
+        if kind == "plane":
+            continue
+        if kind == "effort":
+            one.add_argument("--time", type=float, required=True, metavar="S", help="of the manoeuvre")
+        one.add_argument("--torque", type=float, required=kind == "time", metavar="N·m", help="bound of each hinge")
+        one.add_argument("--avoid", action="store_true", help="rods or panels must not touch")
+        one.add_argument("--starts", type=int, default=1, metavar="N", help="first guesses that compete (1)")
+        one.add_argument("--intervals", type=int, default=INTERVALS, metavar="N", help="of the first mesh (40)")
+    return parser

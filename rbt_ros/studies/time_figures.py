@@ -1,0 +1,161 @@
+"""Figures over time for print: hinges, attitudes, rates, energy and momentum with what they have changed by."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.errors import ScenarioError
+from rbt_ros.model.attitude import checked_sequence, euler_angles, without_flips
+from rbt_ros.studies.figure_style import COLOURS, LINES, axis_lines, grid, one_legend, page
+from rbt_ros.studies.histories import History, Series
+
+ROW_MM = 34.0
+TALLEST = 7  # rows; more bodies or joints go beside each other
+SECONDS = "time t [s]"
+
+
+def hinges_figure(history: History, width_mm: float) -> Any:
+    """Position and rate of every joint; of ball hinges Z-X-Z angles ψ θ φ, and the rate in the child's axes."""
+    joints, balls = history.joints(), history.balls
+    if not joints and not balls:
+        raise ScenarioError(f"{history.name} has no positions of hinges; of ball hinges alone, say --of SCENARIO.")
+    rows = len(joints) + len(balls)
+    figure = page(width_mm, ROW_MM * rows + 6)
+    axes = figure.subplots(rows, 2, sharex=True, squeeze=False)
+    for row, found in zip(axes, joints.values(), strict=False):
+        for ax, what in zip(row, ("position", "rate"), strict=True):
+            if what in found:
+                unit, series = found[what]
+                ax.plot(*series, color=COLOURS[2])
+                ax.set(ylabel=f"{what} [{unit}]")
+    for row, ball in zip(axes[len(joints) :], balls.values(), strict=True):
+        axis_lines(row[0], *ball.angles, "xyz")
+        for line, letter in zip(row[0].lines, "ψθφ", strict=True):
+            line.set_label(letter)
+        row[0].set(ylabel="angles [rad]")
+        if ball.omega is not None:
+            axis_lines(row[1], *ball.omega, "xyz", "ω{}")
+            row[1].set(ylabel="ω in child [rad/s]")
+        for ax in row:
+            ax.legend(ncols=3, loc="best")
+    for row, name in zip(axes, [*joints, *balls], strict=True):
+        row[0].set_title(name, loc="left")
+    for ax in axes[-1]:
+        ax.set_xlabel(SECONDS)
+    figure.align_ylabels(axes)
+    return figure
+
+
+def attitude_figure(history: History, width_mm: float, bodies: Sequence[str] = (), euler: str | None = None) -> Any:
+    """Quaternions q_WB of every body, w x y z; or Euler angles of a sequence [°], without jumps."""
+    if euler is None:
+        return _of_bodies(history, width_mm, bodies, "quaternion", "attitude q [-]", "wxyz", without_flips)
+    sequence = checked_sequence(euler, "Euler angles")
+
+    def angles(q: np.ndarray) -> np.ndarray:
+        return np.degrees(np.unwrap(euler_angles(q, sequence), axis=0))
+
+    labels = [f"{letter}, about {axis.lower()}" for letter, axis in zip("αβγ", sequence, strict=True)]
+    return _of_bodies(history, width_mm, bodies, "quaternion", "angle [°]", "xyz", angles, labels)
+
+
+def rates_figure(history: History, width_mm: float, bodies: Sequence[str] = ()) -> Any:
+    """w_WB_B of every body [rad/s]."""
+    labels = [f"ω{axis}" for axis in "xyz"]
+    return _of_bodies(history, width_mm, bodies, "omega_body", "ω, body axes [rad/s]", "xyz", lambda w: w, labels)
+
+
+def position_figure(history: History, width_mm: float, bodies: Sequence[str] = ()) -> Any:
+    """p_WB of every body's frame [m]."""
+    return _of_bodies(history, width_mm, bodies, "position", "position [m]", "xyz", lambda p: p)
+
+
+def energy_figure(history: History, width_mm: float) -> Any:
+    """Kinetic, potential and total energy [J]; below, what the total has changed by."""
+    kinetic, potential = history.one("energy.kinetic [J]"), history.one("energy.potential [J]")
+    if kinetic is None or potential is None:
+        raise ScenarioError(f"{history.name} has no energies; `rbt run` of its scenario writes them.")
+    t, total = kinetic.t, kinetic.values + potential.values
+    figure = page(width_mm, 2.4 * ROW_MM)
+    above, below = figure.subplots(2, 1, sharex=True)
+    for k, (label, values) in enumerate(
+        (("total", total), ("kinetic", kinetic.values), ("potential", potential.values))
+    ):
+        above.plot(t, values, color=COLOURS[(3, 0, 2)[k]], linestyle=LINES[k], label=label)
+    above.set_ylabel("energy [J]")
+    above.legend(ncols=3, loc="best")
+    change, what = total - total[0], "E - E(0)"
+    work = history.one("work.inputs [J]", "work.dissipated [J]")
+    if work is not None:  # what came in and went is accounted for
+        inputs, dissipated = (work.values - work.values[0]).T
+        change, what = change - inputs + dissipated, "E - E(0) - W + D"
+    _change(below, Series(t, change), what, "J", np.abs(kinetic.values).max(), "kinetic energy")
+    below.set_xlabel(SECONDS)
+    figure.align_ylabels()
+    return figure
+
+
+def momentum_figure(history: History, width_mm: float) -> Any:
+    """Angular momentum about the centre of mass, and momentum, world axes; below each what it has changed by."""
+    figure = page(width_mm, 3.6 * ROW_MM)
+    axes = figure.subplots(2, 2, sharex=True)
+    kinds = (("angular_momentum_com_{} [N m s]", "L", "N·m·s"), ("momentum_{} [kg m/s]", "P", "kg·m/s"))
+    for (above, below), (columns, letter, unit) in zip(axes.T, kinds, strict=True):
+        series = history.one(*(columns.format(axis) for axis in "xyz"))
+        if series is None:
+            raise ScenarioError(f"{history.name} has no momenta; `rbt run` of its scenario writes them.")
+        size = np.linalg.norm(series.values, axis=1)
+        axis_lines(above, series.t, series.values, "xyz", letter + "{}")
+        above.plot(series.t, size, color=COLOURS[3], linestyle=":", label=f"|{letter}|")
+        above.set_ylabel(f"{letter} [{unit}]")
+        above.legend(ncols=4, loc="best")
+        change = np.linalg.norm(series.values - series.values[0], axis=1)
+        _change(below, Series(series.t, change), f"|{letter} - {letter}(0)|", unit, size.max(), f"|{letter}|")
+        below.set_xlabel(SECONDS)
+    figure.align_ylabels()
+    return figure
+
+
+def _change(ax: Any, change: Series, label: str, unit: str, scale: float, of_what: str) -> None:
+    """What stays zero where it is kept; and its largest value as a share of `scale`."""
+    ax.plot(*change, color=COLOURS[0])
+    ax.set_ylabel(f"{label} [{unit}]")
+    most = np.abs(change.values).max()
+    ax.set_title(
+        f"at most {most:.1e} {unit}" + (f": {most / scale:.1e} of the largest {of_what}" if scale > 0 else ""),
+        loc="right",
+    )
+
+
+def _of_bodies(
+    history: History,
+    width_mm: float,
+    wanted: Sequence[str],
+    what: str,
+    label: str,
+    axes: str,
+    shown: Callable[[np.ndarray], np.ndarray],
+    labels: Sequence[str] = (),
+) -> Any:
+    """A diagram for each body."""
+    bodies = [body for body in history.bodies(what) if not wanted or body in wanted]
+    if not bodies:
+        raise ScenarioError(f"{history.name} has no {what} of {', '.join(wanted) or 'any body'}.")
+    columns = -(-len(bodies) // TALLEST)
+    figure = page(width_mm, ROW_MM * (1 + -(-len(bodies) // columns)) - 0.6 * ROW_MM)
+    made = grid(figure, len(bodies), columns, sharex=True)
+    for ax, body in zip(made.flat, bodies, strict=False):
+        t, values = history.vector(body, what)
+        axis_lines(ax, t, shown(values), axes)
+        for line, name in zip(ax.lines, labels, strict=False):
+            line.set_label(name)
+        ax.set_title(body, loc="left")
+        ax.set_ylabel(label)
+    for column in made.T:
+        last = [ax for ax in column if ax.figure is not None][-1]
+        last.set_xlabel(SECONDS)
+        last.tick_params(labelbottom=True)
+    one_legend(figure, made.flat[0])
+    figure.align_ylabels()
+    return figure

@@ -1,0 +1,1 @@
+"""The browser view: a page of our own, a server process bound to this machine, a paced run, recordings, export."""

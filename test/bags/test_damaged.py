@@ -1,0 +1,213 @@
+"""Bags that are damaged, foreign or wrong: a clear error, or what is there and a report. Never a traceback."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mcap_ros2.writer import Writer as McapRos2Writer
+from rosbags.rosbag1 import Writer as Writer1
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+import rbt_ros as rbt
+from rbt_ros.bags.files import BagWriter
+from rbt_ros.bags.info import described
+from rbt_ros.bags.repair import repair
+from rbt_ros.model.hinge_commands import HingeCommand
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A small bag of two chunks, as MCAP and as sqlite3."""
+    folder = tmp_path_factory.mktemp("whole") / "b"
+    sim = rbt.load("five_body").simulation()
+    with rbt.Recorder(folder, sim, outputs={"markers": 0}) as recorder:
+        sim.advance(20)
+        hand = recorder.recording._hand
+        hand._queue.append((hand._scribe._bag.flush, ()))
+        sim.command(HingeCommand(("wrist",), effort=(0.5,)))
+        sim.advance(20)
+    convert = [str(Path(sys.executable).with_name("rosbags-convert")), "--src", str(folder)]
+    subprocess.run([*convert, "--dst", str(folder.parent / "db"), "--dst-storage", "sqlite3"], check=True, timeout=170)
+    return folder
+
+
+def contents(bag):
+    return {name: (topic.type, topic.t_ns, topic.data) for name, topic in bag.topics.items()}
+
+
+def spoiled(data, rng):
+    """Bytes with a few bits turned, a part cut off, zeroed, doubled or in another place."""
+    data = bytearray(data)
+    a, b = sorted(rng.integers(0, len(data), 2))
+    how = rng.integers(6)
+    if how <= 1:
+        for at in rng.integers(0, len(data), rng.integers(1, 5)):
+            data[at] ^= 1 << rng.integers(8)
+    elif how == 2:
+        del data[a:]
+    elif how == 3:
+        data[a:b] = bytes(b - a)
+    elif how == 4:
+        data[a:a] = data[a:b]
+    else:
+        del data[a:b]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_forty_damaged_mcap_bags(whole, tmp_path, seed):
+    """Either all is as it was, or what differs is told; nothing is there that was not recorded."""
+    rng, data = np.random.default_rng(seed), (whole / "b_0.mcap").read_bytes()
+    before, file = contents(rbt.Bag(whole)), tmp_path / "b_0.mcap"
+    for _ in range(40):
+        file.write_bytes(spoiled(data, rng))
+        bag = rbt.Bag(tmp_path)
+        if contents(bag) != before:
+            assert bag.damage or bag.skipped
+        assert described(bag) and isinstance(bag.runs(), list)
+        for name in bag.topics:
+            try:
+                bag.arrays(name)
+            except rbt.RbtError as err:
+                assert str(tmp_path) in str(err)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ten_damaged_sqlite3_bags_and_ten_damaged_metadata(whole, tmp_path, seed):
+    rng, source = np.random.default_rng(100 + seed), whole.parent / "db"
+    for name in ("db.db3", "metadata.yaml"):
+        data = (source / name).read_bytes()
+        for k in range(10):
+            folder = tmp_path / f"{name}{k}"
+            shutil.copytree(source, folder)
+            (folder / name).write_bytes(spoiled(data, rng))
+            try:
+                bag = rbt.Bag(folder)
+                for topic in bag.topics:
+                    bag.arrays(topic)
+            except rbt.RbtError as err:
+                assert str(folder) in str(err)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_repair_of_damaged_bags_is_whole(whole, tmp_path, seed):
+    """What was read before is read after, by others too, and there is nothing left to report."""
+    rng, data = np.random.default_rng(200 + seed), (whole / "b_0.mcap").read_bytes()
+    for k in range(5):
+        folder = tmp_path / f"b{k}"
+        folder.mkdir()
+        (folder / "b_0.mcap").write_bytes(spoiled(data, rng))
+        before = rbt.Bag(folder)
+        assert repair(folder)
+        if list(folder.glob("*.mcap")):
+            after = rbt.Bag(folder)
+            assert contents(after) == contents(before) and after.damage == []
+
+
+def test_an_empty_file_and_no_bag_at_all(tmp_path):
+    (tmp_path / "b_0.mcap").touch()
+    bag = rbt.Bag(tmp_path)
+    assert bag.damage == ["b_0.mcap: it is empty; what was written before that is read"] and bag.messages == 0
+    assert "damaged: b_0.mcap: it is empty" in "\n".join(described(bag))
+    assert repair(tmp_path) == ["b_0.mcap: it is empty; nothing can be read, it is kept as .damaged"]
+    with pytest.raises(rbt.ScenarioError, match="it has no metadata.yaml, no .mcap file and not one .db3 file"):
+        rbt.Bag(tmp_path)
+    with pytest.raises(rbt.ScenarioError, match=r"holds no .mcap file; sqlite3 bags are repaired by"):
+        repair(tmp_path)
+    (tmp_path / "text.bag").write_text("no bag")
+    with pytest.raises(rbt.ScenarioError, match=r"text.bag cannot be read \(ReaderError"):
+        rbt.Bag(tmp_path / "text.bag")
+
+
+def test_topics_of_another_type_or_name_are_told(whole):
+    bag = rbt.Bag(whole)
+    with pytest.raises(rbt.MessageError, match="topic /tf of .* is tf2_msgs/msg/TFMessage; nav_msgs/msg/Odom.* needed"):
+        bag.topic("tf", "nav_msgs/msg/Odometry")
+    with pytest.raises(rbt.MessageError, match="has no one topic odom: it has /tf, /tf_static, /joint_states"):
+        bag.arrays("odom")
+
+
+def test_times_that_go_back_are_told(tmp_path):
+    writer = BagWriter(tmp_path / "b")
+    channel = writer.add_channel("/clock", "rosgraph_msgs/msg/Clock", "clock")
+    for time in (1, 2, 3, 2, 3, 1):
+        writer.write(channel, time, b"\0\1\0\0" + bytes(8))
+    writer.close()
+    assert "  out of order: the times of /clock go back 2 times" in described(rbt.Bag(tmp_path / "b"))
+
+
+# ------------------------------------------------------------------------------------------------------------ foreign
+ODD = "float64 value\nstring[] words\nodd_msgs/Inner inner\n" + "=" * 80 + "\nMSG: odd_msgs/Inner\nint8[<=3] small\n"
+
+
+@pytest.mark.parametrize("storage", [StoragePlugin.SQLITE3, StoragePlugin.MCAP])
+def test_bags_of_other_writers_with_types_of_their_own(tmp_path, storage):
+    """Read by the definition in the bag; a topic without one is skipped by name and count."""
+    store = get_typestore(Stores.ROS2_JAZZY)
+    store.register(get_types_from_msg(ODD, "odd_msgs/msg/Odd"))
+    odd, inner = store.types["odd_msgs/msg/Odd"], store.types["odd_msgs/msg/Inner"]
+    with Writer(tmp_path / "b", version=9, storage_plugin=storage) as writer:
+        known = writer.add_connection("/odd", "odd_msgs/msg/Odd", typestore=store)
+        unknown = writer.add_connection("/lost", "lost_msgs/msg/Lost", msgdef="", rihs01="RIHS01_00")
+        for k in range(5):
+            message = odd(value=k / 3, words=["a" * k], inner=inner(small=np.arange(k % 3, dtype=np.int8)))
+            writer.write(known, k, store.serialize_cdr(message, "odd_msgs/msg/Odd"))
+            writer.write(unknown, k, b"\0\1\0\0abcd")
+    bag = rbt.Bag(tmp_path / "b")
+    assert bag.arrays("odd").numbers["value"].tolist() == [k / 3 for k in range(5)]
+    assert bag.arrays("odd").texts["words[0]"] == ["a" * k for k in range(5)]
+    assert [message.inner.small.tolist() for _, message in bag.read("odd")] == [[], [0], [0, 1], [], [0]]
+    assert bag.skipped["/lost"].messages == 5
+    assert "skipped: /lost, 5 messages of lost_msgs/msg/Lost: the bag does not define it" in "\n".join(described(bag))
+    with pytest.raises(
+        rbt.MessageError, match="topic /lost of .* cannot be read: lost_msgs/msg/Lost: the bag does not"
+    ):
+        bag.arrays("/lost")
+
+
+def test_bags_of_mcap_ros2_support(tmp_path):
+    """Its writer has its own layout of chunks, and schema records of its own."""
+    with (tmp_path / "b.mcap").open("wb") as file:
+        writer = McapRos2Writer(file)
+        schema = writer.register_msgdef("geometry_msgs/msg/Vector3", "float64 x\nfloat64 y\nfloat64 z")
+        for k in range(9):
+            message = {"x": k / 3, "y": -1.0, "z": 0.0}
+            writer.write_message(topic="/force", schema=schema, message=message, log_time=k, publish_time=k)
+        writer.finish()
+    bag = rbt.Bag(tmp_path / "b.mcap")
+    assert bag.arrays("force").numbers["x"].tolist() == [k / 3 for k in range(9)] and bag.damage == []
+
+
+def test_bags_of_ros_1(tmp_path):
+    store = get_typestore(Stores.ROS1_NOETIC)
+    joints, header, time = (
+        store.types[name]
+        for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+    )
+    none = np.zeros(0)
+    with Writer1(tmp_path / "old.bag") as writer:
+        connection = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        for k in range(4):
+            stamp = header(seq=k, stamp=time(sec=7, nanosec=k), frame_id="")
+            message = joints(header=stamp, name=["elbow"], position=np.array([k / 7]), velocity=none, effort=none)
+            writer.write(connection, 100 + k, store.serialize_ros1(message, "sensor_msgs/msg/JointState"))
+    bag = rbt.Bag(tmp_path / "old.bag")
+    found = bag.arrays("joint_states", "sensor_msgs/msg/JointState")
+    assert found.numbers["position"][:, 0].tolist() == [k / 7 for k in range(4)]
+    assert found.stamps["header.stamp"].tolist() == [7_000_000_000 + k for k in range(4)]
+    assert bag.format == "rosbag1" and found.texts["name[0]"] == ["elbow"] * 4
+
+
+def test_old_sqlite3_bags_without_definitions(whole, tmp_path):
+    """Before Iron there were none: the types of Jazzy are taken."""
+    shutil.copytree(whole.parent / "db", tmp_path / "db")
+    with sqlite3.connect(tmp_path / "db" / "db.db3") as db:
+        db.execute("DELETE FROM message_definitions")
+    bag = rbt.Bag(tmp_path / "db")
+    assert contents(bag)["/tf"][1:] == contents(rbt.Bag(whole))["/tf"][1:] and not bag.skipped
+    assert len(bag.arrays("joint_states").t_ns) == 41

@@ -1,0 +1,104 @@
+"""Optimal manoeuvres of three rods: both references, scaling laws, the true domain, the engine's own integration."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbt_ros as rbt
+from rbt_ros.modular import optimal, planar
+
+OCP = json.loads((Path(__file__).parents[1] / "reference" / "r4_ocp.json").read_text(encoding="utf-8"))
+RODS = rbt.modular.rods()
+
+
+def test_least_effort_is_that_of_both_references():
+    """10° in 25 s: direct and Pontryagin's, 1e-6; the engine, from the torques alone, ends where it should."""
+    solution = optimal.solve(RODS, np.radians(10.0), time=25.0)
+    direct = OCP["min effort 10 deg in 25 s"]["J=int u.u dt"]
+    indirect = OCP["min effort 10 deg: indirect (Pontryagin BVP, solve_bvp tol 1e-9)"]["J(25 s)"]
+    assert solution.objective == pytest.approx(direct, rel=1e-6)
+    assert solution.objective == pytest.approx(indirect, rel=1e-8)
+    _, check = optimal.simulate(RODS, solution)
+    assert max(abs(check.turn_error), check.shape_error, check.rate_error) < 1e-7 and check.momentum < 1e-12
+    # the first integral of the path is the turn, by the closed form of the connection
+    state, _ = optimal.sampled(solution, np.linspace(0, 1 - 1e-12, 8001))
+    assert planar.path_turn(planar.of_rods(RODS), state[:, 1:3]) == pytest.approx(np.radians(10.0), abs=1e-5)
+
+
+def test_half_the_speed_takes_an_eighth_of_the_effort_along_the_same_path():
+    """Drift-free and of second degree in the rates: J T³ is constant, psi(t/T) as well."""
+    one, two = (optimal.solve(RODS, np.radians(10.0), time=T, intervals=24) for T in (25.0, 50.0))
+    assert one.objective / two.objective == pytest.approx(8.0, rel=1e-6)
+    s = np.linspace(0, 0.999, 50)
+    assert optimal.sampled(one, s)[0][:, :3] == pytest.approx(optimal.sampled(two, s)[0][:, :3], abs=1e-5)
+
+
+def test_least_time_is_bang_bang():
+    """70° with 0.1 N·m: 18.7419 s by switching times, within 0.1 %; the torques at the bound nearly always."""
+    solution = optimal.solve(RODS, np.radians(70.0), torque=0.1)
+    assert solution.time == pytest.approx(
+        OCP["min time 70 deg no ellipse: switching-time shooting (second method)"]["T"], rel=1e-3
+    )
+    assert (np.abs(np.abs(solution.torque) - 0.1) < 1e-6).mean() > 0.9 and not solution.clear
+    _, between = optimal.sampled(solution, np.linspace(0, 1, 9_999))
+    assert np.abs(between).max() < 0.1 + 1e-7, "the bound holds between the points, too"
+    _, check = optimal.simulate(RODS, solution)
+    assert abs(check.turn_error) < 1e-6 and check.shape_error < 1e-5
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_least_time_around_the_true_domain():
+    """As fast as around the ellipse at least, and not a point of the path within the exact domain."""
+    solution = optimal.solve(RODS, np.radians(70.0), torque=0.1, avoid=True, starts=2)
+    assert solution.time < OCP["min time 70 deg WITH ellipse: finest mesh"]["T"] and solution.clear
+    state, _ = optimal.sampled(solution, np.linspace(0, 1, 99_999)[:-1])
+    assert not planar.collide((2, 2, 2), state[:, 1], state[:, 2]).any()
+
+
+def test_avoidance_that_costs_little():
+    """30° in the least time: free of collision, by mesh and margin, from a coarse mesh."""
+    solution = optimal.solve(RODS, np.radians(30.0), torque=0.1, avoid=True, intervals=24)
+    assert solution.clear and np.abs(solution.state[..., 1:3]).max() <= np.pi + 1e-9
+
+
+def test_unequal_rods():
+    """Other lengths and masses: the engine agrees with the symbolic equations."""
+    robot = rbt.modular.rods((1.0, 2.0, 1.5), (2.0, 1.0, 0.5))
+    solution = optimal.solve(robot, np.radians(5.0), time=20.0, intervals=24)
+    _, check = optimal.simulate(robot, solution)
+    assert max(abs(check.turn_error), check.shape_error) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"torque": 0.1, "time": 10.0, "intervals": 24},
+            "torques up to 0.1 N·m cannot turn by 70° in 10 s: the least time found is 18.74",
+        ),
+        ({}, "solve: the least time needs a bound of the torques; give torque, or a time."),
+        ({"time": -1.0}, "solve: time -1.0 must be positive."),
+        (
+            {"time": 1.0, "start": (4.0, 0.0)},
+            "solve: the shape (4.0, 0.0) at the start cannot be reached; hinges go to ±π.",
+        ),
+        (
+            {"time": 1.0, "avoid": True, "end": (3.0, 3.0)},
+            "solve: rods a and c collide in the shape (3.0, 3.0) at the end.",
+        ),
+        ({"time": 1.0, "starts": 0}, "solve: 0 starts on 40 intervals; one or more, on two or more."),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(rbt.RbtError) as err:
+        optimal.solve(RODS, np.radians(70.0), **arguments)
+    assert str(err.value).startswith(message)
+
+
+def test_missing_casadi_names_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "casadi", None)
+    with pytest.raises(rbt.RbtError, match=r"optimal control needs CasADi: pip install 'rbt_ros\[optimal\]'"):
+        optimal.solve(RODS, 0.1, time=10.0)

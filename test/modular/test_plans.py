@@ -1,0 +1,102 @@
+"""Plans to any attitude: exact by kinematics, free of collision, and reached in full dynamics."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import rbt_ros as rbt
+from rbt_ros.modular import plans, turns
+from rbt_ros.modular.clearance import Clearance
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return plans.Planner(rbt.modular.l_shape())
+
+
+def random_attitudes(count, seed):
+    return Rotation.random(count, random_state=seed).as_quat()[:, [3, 0, 1, 2]]
+
+
+def check(planner, target):
+    """A plan to `target`, flown: 0.1°, momentum 1e-12, free in between its samples too, |psi| <= π."""
+    plan = planner.plan(target)
+    assert turns.angles(turns.products(turns.conjugates(plan.quaternion[None]), target[None]))[0] < 1e-8
+    flown = plans.fly_plan(planner.robot, plan)
+    assert flown.error < np.radians(0.1) and flown.momentum < 1e-12
+    assert flown.clearance > 0 and flown.largest <= np.pi
+    return plan, flown
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0])
+def test_attitudes_near_and_far(planner, angle):
+    check(planner, np.array([np.cos(angle / 2), *(np.sin(angle / 2) * np.array([2, -1, 2]) / 3)]))
+
+
+def test_a_library_has_the_rectangles_that_keep_clear():
+    """Each line of the grid looked at once tells the same as each rectangle."""
+    places = np.linspace(-np.pi, np.pi, 9)
+    planner = plans.Planner(rbt.modular.l_shape(), grid=9)
+    seen = Clearance(planner.robot)
+    free = [[p * q != 0 and seen.is_free(plans.TurnOf(p, q, 1).path, planner.margin) for q in places] for p in places]
+    assert planner._free(places).tolist() == free and 10 < np.sum(free) < 60
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3000)
+def test_two_hundred_random_attitudes(planner):
+    """Every one reached; the figures of docs/modular.md."""
+    found = [check(planner, target) for target in random_attitudes(200, 1)]
+    turns_of, time = np.array([len(p.turns) for p, _ in found]), np.array([f.time for _, f in found])
+    print(f"median {np.median(turns_of):g} turns, {np.median(time):g} s; most {turns_of.max()}, {time.max():g} s")
+
+
+def test_from_any_attitude_to_any_other(planner):
+    """What is planned is the turn between them."""
+    start, step = random_attitudes(1, 3)[0], np.array([np.cos(0.1), np.sin(0.1), 0, 0])
+    target = turns.products(start[None], step[None])[0]
+    plan = planner.plan(target, start)
+    assert plan.quaternion * np.sign(plan.quaternion[0]) == pytest.approx(step, abs=1e-8)
+    assert planner.plan(start, start).turns == ()
+
+
+def test_corrections_at_the_flat_vertices_help(planner):
+    """Soft controllers miss corners; the rest is fitted anew after each turn, so that only the last one is missed."""
+    some = (plans.TurnOf(-1.5, 1.2, 1), plans.TurnOf(1.0, -1.5, 2), plans.TurnOf(-0.6, 0.5, 1))
+    plan = plans.Plan(some, plans.net(planner.robot, some), 0.0)
+    soft = {"kp": 5.0, "kd": 5.0}
+    blind = plans.fly_plan(planner.robot, plan, correct=False, **soft)
+    seeing = plans.fly_plan(planner.robot, plan, **soft)
+    assert seeing.error < 0.5 * blind.error and seeing.turns[2] != some[2]
+
+
+@pytest.mark.parametrize("degrees", [7.5, -100.0, 180.0])
+def test_plans_in_a_plane(degrees):
+    """The map inverted: as many rectangles as it takes, none of which comes near the collision domain."""
+    robot = rbt.modular.rods()
+    plan = plans.plan_in_plane(robot, np.radians(degrees))
+    q = plan.quaternion
+    assert np.remainder(2 * np.arctan2(q[3], q[0]) - np.radians(degrees) + np.pi, 2 * np.pi) == pytest.approx(
+        np.pi, abs=1e-9
+    )
+    assert all(Clearance(robot).clash(turn.path) is None for turn in plan.turns)
+
+
+def test_plans_play_as_scenarios(planner):
+    """Locked and driven hinges, planned beforehand: the attitude within 1e-9."""
+    from rbt_ros.model.scenario import scenario_from_text
+    from rbt_ros.studies.solve import plan_scenario
+
+    some = (plans.TurnOf(-1.5, 1.2, 1), plans.TurnOf(1.0, -1.5, 2))
+    plan = plans.Plan(some, plans.net(planner.robot, some), 0.0)
+    sim = rbt.Simulation.of(scenario_from_text(plan_scenario("l_shape", {}, plan)))
+    sim.advance(round(len(plan.turns) * 24.0 / 0.01))
+    q = sim.sample().pose[0, :4]
+    assert q * np.sign(q @ plan.quaternion) == pytest.approx(plan.quaternion, abs=1e-9)
+
+
+def test_what_cannot_be_planned():
+    with pytest.raises(rbt.ScenarioError, match="robot 'l_shape': no rectangle of its shape keeps 1 m clear."):
+        plans.Planner(rbt.modular.l_shape(), margin=1.0, grid=5)
+    with pytest.raises(rbt.ModelError, match="target of a plan: a quaternion is four finite numbers"):
+        plans.Planner(rbt.modular.l_shape(), grid=5).plan([1, 0, 0])

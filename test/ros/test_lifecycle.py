@@ -1,0 +1,97 @@
+"""The node as a managed one: states by lifecycle transitions, asked for by another process."""
+
+import pytest
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+NODE = "/rbt_simulator"
+
+
+class Manager:
+    """Asks for transitions, as `ros2 lifecycle set` does."""
+
+    def __init__(self, ros, *settings: str):
+        words = [word for setting in settings for word in ("-p", setting)]
+        self.child = ros.run(*ros.simulator, *(["--ros-args", *words] if words else []))
+        self.peer = ros.peer()
+
+    def state(self) -> int:
+        return self.peer.call(GetState, f"{NODE}/get_state", GetState.Request()).current_state.id
+
+    def until_waiting(self) -> None:
+        """Until a node is unconfigured: what is asked of one that is being replaced gets no answer."""
+        client, asked = self.peer.node.create_client(GetState, f"{NODE}/get_state"), []
+
+        def waits() -> bool:
+            if client.service_is_ready():
+                asked.append(client.call_async(GetState.Request()))
+            answers = [future.result().current_state.id for future in asked if future.done()]
+            return State.PRIMARY_STATE_UNCONFIGURED in answers
+
+        self.peer.until(waits, "a node that waits", self.child)
+        self.peer.node.destroy_client(client)
+
+    def change(self, transition: int) -> bool:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return self.peer.call(ChangeState, f"{NODE}/change_state", request).success
+
+    def done(self, transition: int, state: int) -> None:
+        assert self.change(transition), self.child.stderr
+        assert self.state() == state
+
+    def ticks(self) -> list:
+        return self.peer.listen(Clock, "/clock")
+
+
+@pytest.fixture
+def simulator(ros, programs):
+    ros.simulator = programs["rbt_simulator"]
+    return ros
+
+
+def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
+    manager = Manager(simulator, "autostart:=false")
+    peer, child = manager.peer, manager.child
+    assert manager.state() == State.PRIMARY_STATE_UNCONFIGURED
+    assert not manager.change(Transition.TRANSITION_ACTIVATE), "what is not configured cannot be activated"
+    assert peer.set_parameter("scenario", "wheel").successful
+    described = peer.listen(String, "robot_description", latched=True)
+    clock = manager.ticks()
+    manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
+    peer.until(lambda: described, "robot_description of the configured node", child)
+    assert 'name="wheel_satellite"' in described[0].data
+    assert not peer.set_parameter("scenario", "cubesat").successful, "a configured node has its scenario"
+    assert not clock, "an inactive node does not step"
+    manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
+    peer.until(lambda: len(clock) > 20, "steps", child)
+    manager.done(Transition.TRANSITION_DEACTIVATE, State.PRIMARY_STATE_INACTIVE)
+    seen = len(clock)
+    peer.until(lambda: len(clock) > seen, "the clock, repeated for who comes late", child)
+    stood = clock[-1]
+    peer.until(lambda: clock[-1] is not stood, "the clock again", child)
+    assert clock[-1] == stood
+    manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
+    peer.until(lambda: clock[-1] != stood, "further steps", child)
+    manager.done(Transition.TRANSITION_DEACTIVATE, State.PRIMARY_STATE_INACTIVE)
+    assert manager.change(Transition.TRANSITION_CLEANUP)
+    manager.until_waiting()
+    peer.until(lambda: not peer.node.get_publishers_info_by_topic("/clock"), "the end of its topics", child)
+    manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
+    assert manager.change(Transition.TRANSITION_INACTIVE_SHUTDOWN)
+    assert child.wait() == 0
+
+
+def test_a_scenario_that_cannot_be_configured_leaves_it_unconfigured_and_says_why(simulator):
+    manager = Manager(simulator, "autostart:=false", "scenario:=nowhere")
+    assert not manager.change(Transition.TRANSITION_CONFIGURE)
+    manager.peer.until(lambda: "not configured: 'nowhere' is neither" in manager.child.stderr, "the reason")
+    manager.until_waiting()
+    assert manager.peer.set_parameter("scenario", "cubesat").successful
+    manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
+
+
+def test_autostart_is_active_at_once(simulator):
+    manager = Manager(simulator)
+    assert manager.state() == State.PRIMARY_STATE_ACTIVE

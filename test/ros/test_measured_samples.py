@@ -1,0 +1,104 @@
+"""What is made of samples from hardware before they act: clocks, ages, jumps, rates."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rbt_ros.ros.measured_samples import SAME_CLOCK_NS, STAYS, Filter, Limits
+
+MS = 1_000_000
+DELAY = 5 * MS
+
+
+def test_the_offset_of_another_clock_is_found_to_the_least_delay():
+    """Delays of 5 to 9 ms: what is above the least one is age, the least itself cannot be told from the offset."""
+    rng, offset, filter = np.random.default_rng(1), 1_700_000_000 * 10**9, Filter(Limits())
+    ages = []
+    for k in range(400):
+        delay = DELAY + int(rng.integers(0, 4 * MS))
+        judged = filter.judge(k * 10 * MS + offset, k * 10 * MS + delay, (0.0,))
+        ages.append((judged.age_ns, delay))
+    least = min(delay for _, delay in ages)
+    assert filter.clock.offset_ns == least - offset
+    assert filter.clock.foreign
+    assert ages[-1][0] == ages[-1][1] - least
+
+
+def test_stamps_of_our_clock_have_no_offset_and_their_delay_is_their_age():
+    filter = Filter(Limits())
+    judged = [filter.judge(k * MS, k * MS + DELAY, (0.0,)) for k in range(1, 50)]
+    assert {j.age_ns for j in judged} == {DELAY} and not filter.clock.foreign
+
+
+def test_a_sample_without_a_stamp_is_of_now():
+    filter = Filter(Limits())
+    assert filter.judge(0, 77 * MS, (1.0,)).age_ns == 0
+
+
+def test_an_old_sample_is_dropped_and_told():
+    filter = Filter(Limits(age_ns=20 * MS))
+    assert filter.judge(1 * MS, 2 * MS, (0.0,)) is not None
+    assert filter.judge(2 * MS, 30 * MS, (0.0,)) is None
+    assert (filter.counts.old, filter.counts.last_fault) == (1, "a sample is 0.028 s old; the limit is 0.02 s.")
+
+
+def test_a_sample_that_is_overtaken_is_dropped():
+    filter = Filter(Limits())
+    filter.judge(5 * MS, 6 * MS, (0.0,))
+    assert filter.judge(4 * MS, 7 * MS, (0.0,)) is None
+    assert filter.counts.unordered == 1
+
+
+def test_numbers_that_are_none_are_refused():
+    filter = Filter(Limits())
+    assert filter.judge(1 * MS, 1 * MS, (math.nan,)) is None
+    assert filter.judge(2 * MS, 2 * MS, (0.0,), (math.inf,)) is None
+    assert filter.counts.refused == 2
+
+
+def test_a_jump_is_an_outlier_and_one_that_stays_is_where_the_hardware_is():
+    filter = Filter(Limits(rate=10.0))
+    filter.judge(1 * MS, 1 * MS, (0.0,))
+    assert filter.judge(2 * MS, 2 * MS, (3.0,)) is None
+    assert filter.counts.last_fault == "a jump at 3e+03 per s; the limit is 10."
+    assert filter.judge(3 * MS, 3 * MS, (0.01,)) is not None, "what comes after it is judged by what came before"
+    taken = [filter.judge((4 + k) * MS, (4 + k) * MS, (3.0,)) for k in range(STAYS)]
+    assert [j is not None for j in taken] == [False] * (STAYS - 1) + [True]
+    assert taken[-1].rates == (0.0,), "no rate comes of the jump"
+    assert (filter.counts.outliers, filter.counts.taken) == (STAYS, 3)
+
+
+def test_a_rate_made_of_positions_follows_a_low_pass():
+    """Of a ramp that begins at rest: slope (1 - exp(-2 π f t)), exact at the samples; one that is told is taken."""
+    filter, cutoff, slope = Filter(Limits(cutoff=10.0)), 10.0, 0.7
+    for k in range(1, 40):
+        judged = filter.judge(k * MS, k * MS, (slope * (k - 1) * 1e-3,))
+        wanted = slope * -math.expm1(-2 * math.pi * cutoff * (k - 1) * 1e-3)
+        assert judged.rates[0] == pytest.approx(wanted, rel=1e-12)
+    assert filter.judge(40 * MS, 40 * MS, (1.0,), (4.0,)).rates == (4.0,)
+
+
+def test_a_clock_half_a_second_off_is_taken_for_ours():
+    """What is documented: only clocks that differ by more than a second are told apart."""
+    filter = Filter(Limits(age_ns=2 * SAME_CLOCK_NS))
+    assert filter.judge(1, SAME_CLOCK_NS // 2, (0.0,)).age_ns == SAME_CLOCK_NS // 2 - 1
+
+
+def test_a_sender_whose_clock_is_put_back_is_believed_after_a_while():
+    """As one on /clock that begins again, or on a clock that somebody set; a straggler alone is not."""
+    filter, back = Filter(Limits()), 3600 * 10**9
+    for k in range(1, 100):
+        filter.judge(k * MS + 2 * back, k * MS, (0.0,))
+    assert filter.judge(99 * MS, 100 * MS, (0.0,)) is None, "a straggler"
+    assert filter.judge(101 * MS + 2 * back, 101 * MS, (0.0,)) is not None
+    taken = [filter.judge(k * MS + back, k * MS, (0.5,)) for k in range(102, 102 + STAYS)]
+    assert [j is not None for j in taken] == [False] * (STAYS - 1) + [True]
+    assert (taken[-1].age_ns, taken[-1].rates) == (0, (0.0,)), "neither its age nor a rate spans the two clocks"
+    assert filter.clock.offset_ns == -back
+
+
+def test_a_sample_ages_until_it_acts():
+    judged = Filter(Limits()).judge(10 * MS, 12 * MS, (0.0,))
+    assert judged.age_at(15 * MS) == 5 * MS
+    assert judged.age_at(0) == 2 * MS, "/clock begins again: it is as old as it was"

@@ -1,0 +1,144 @@
+"""The .rviz files: each shows topics, types and frames that the node of its scenario really publishes."""
+
+import pytest
+from nav_msgs.msg import Odometry
+from ruamel.yaml import YAML
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+import rbt_ros as rbt
+from rbt_ros.errors import SetupError
+from rbt_ros.paths import share
+from rbt_ros.rviz import DISPLAYS, rviz_text
+
+SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
+TYPES = {f"rviz_default_plugins/{kind}": name for name, (kind, _) in DISPLAYS.items()}
+
+
+def manager(text: str) -> dict:
+    return YAML(typ="safe").load(text)["Visualization Manager"]
+
+
+def displayed(text: str) -> dict[str, tuple[str, str]]:
+    """Topic -> (message type, durability) of every display that has a topic."""
+    found = {}
+    for display in manager(text)["Displays"]:
+        topic = display.get("Topic") or display.get("Description Topic")
+        if topic:
+            found[topic["Value"]] = (TYPES[display["Class"]], topic["Durability Policy"])
+    return found
+
+
+def shipped(name: str) -> str:
+    return share("rviz", f"{name}.rviz").read_text(encoding="utf-8")
+
+
+# one scenario for each set of topics that there is: a node of its own takes seconds
+DIFFERENT = {tuple(sorted(displayed(shipped(name)).items())): name for name in reversed(SCENARIOS)}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_shipped_file_is_the_one_that_is_made(name):
+    """How: python -c "import rbt_ros as r; from rbt_ros.rviz import rviz_text; print(rviz_text(r.load('NAME')))"."""
+    assert shipped(name) == rviz_text(rbt.load(name))
+
+
+@pytest.mark.parametrize("name", sorted(DIFFERENT.values()))
+def test_what_it_shows_is_published(ros, name):
+    text = shipped(name)
+    shown = displayed(text)
+    assert {"robot_description", "markers"} <= set(shown)
+    child = ros.start(name, "--namespace", "sat", "--mode", "realtime", "--rate", "0.5")
+    peer = ros.peer()
+    tf = [peer.listen(TFMessage, "/tf"), peer.listen(TFMessage, "/tf_static", latched=True)]
+
+    def offered():
+        infos = {topic: peer.node.get_publishers_info_by_topic(f"/sat/{topic}") for topic in shown}
+        return infos if all(infos.values()) else {}
+
+    for topic, (info,) in peer.until(offered, "the topics that RViz shows", child).items():
+        assert (info.topic_type, info.qos_profile.durability.name.replace("_", " ").title()) == shown[topic]
+    peer.until(lambda: tf[0], "transforms", child)
+    frames = {t.header.frame_id for messages in tf for m in messages for t in m.transforms}
+    assert manager(text)["Global Options"]["Fixed Frame"] in frames
+
+
+def test_what_is_drawn_comes_in_the_namespaces_that_can_be_switched(ros):
+    """What RViz lists below the displays markers and poinsot, where each may be switched off."""
+    scenario = rbt.load("cubesat")
+    scenario.outputs["poinsot"] = 30.0
+    assert {"markers", "poinsot"} <= set(displayed(rviz_text(scenario)))
+    child = ros.start("cubesat", outputs__poinsot=30.0)
+    peer = ros.peer()
+    drawn = {topic: peer.listen(MarkerArray, topic) for topic in ("markers", "poinsot")}
+
+    def namespaces(topic):
+        return {m.ns for message in drawn[topic] for m in message.markers if m.action == Marker.ADD}
+
+    peer.until(lambda: namespaces("markers") == {"shapes", "omega", "angular_momentum", "labels", "path"}, "all", child)
+    construction = {f"{what}_ellipsoid" for what in ("energy", "momentum")} | {"polhode", "herpolhode"}
+    construction |= {"invariable_plane", "body_cone", "space_cone"}
+    peer.until(lambda: namespaces("poinsot") == construction, "the construction", child)
+    for display in manager(rviz_text(scenario))["Displays"]:
+        assert set(display.get("Namespaces", {})) <= namespaces("markers")
+    texts = {m.text for m in drawn["markers"][-1].markers if m.ns == "labels"}
+    assert "L 1 N m s" in texts and any(text.startswith("omega ") for text in texts)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_saved_views_are_those_of_the_browser(name):
+    """Home, top, side, front and follow; in the frames that there are."""
+    robot = rbt.load(name).robot
+    views = manager(rviz_text(rbt.load(name)))["Views"]
+    assert [view["Name"] for view in views["Saved"]] == ["Home", "Top", "Side", "Front", "Follow"]
+    assert {view["Target Frame"] for view in views["Saved"]} == {"world", robot.bodies[0].name}
+    assert all(view["Distance"] == views["Current"]["Distance"] for view in views["Saved"])
+
+
+def test_the_frame_prefix_is_in_the_file_and_in_the_messages(ros):
+    text = rviz_text(rbt.load("cubesat"), "a/")
+    assert manager(text)["Global Options"]["Fixed Frame"] == "a/world"
+    (robot,) = [d for d in manager(text)["Displays"] if d["Class"].endswith("RobotModel")]
+    assert robot["TF Prefix"] == "a"  # RViz puts a slash behind it
+    child = ros.start("cubesat", "--frame-prefix", "a/")
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    peer.until(lambda: odom, "odom", child)
+    assert odom[0].header.frame_id == "a/world"
+
+
+def test_an_output_that_is_off_is_not_shown():
+    scenario = rbt.load("cubesat")
+    scenario.outputs["odom"] = 0.0
+    assert set(displayed(rviz_text(scenario))) == {"robot_description", "markers"}
+
+
+def test_without_rviz_the_way_to_it_is_told(monkeypatch):
+    from argparse import Namespace
+
+    from rbt_ros.ros.launching import rviz_beside
+
+    monkeypatch.setenv("PATH", "")
+    with (
+        pytest.raises(SetupError, match="rviz2 is not on PATH: source your ROS"),
+        rviz_beside(rbt.load("cubesat"), Namespace(rviz=True, namespace=None, frame_prefix="")),
+    ):
+        pass
+
+
+def test_rviz_runs_beside_the_node_and_ends_with_it(ros, tmp_path):
+    """A stand-in for rviz2 that keeps what it was asked to show, until it is ended."""
+    program = tmp_path / "bin" / "rviz2"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncat "$2" > {tmp_path}/shown\necho "$@" > {tmp_path}/words\nexec sleep 60\n')
+    program.chmod(0o755)
+    import os
+
+    path = {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    child = ros.start("wheel", "--rviz", "--namespace", "b", "--frame-prefix", "b/", environ=path)
+    peer = ros.peer()
+    odom = peer.listen(Odometry, "/b/odom")
+    peer.until(lambda: odom and (tmp_path / "words").exists(), "the node and RViz", child)
+    assert (tmp_path / "shown").read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"), "b/")
+    assert "use_sim_time:=true -r __ns:=/b" in (tmp_path / "words").read_text()
+    assert child.stop() == 0

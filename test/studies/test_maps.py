@@ -1,0 +1,121 @@
+"""`rbt map`: the same bits whoever computes, interrupted or not; what the result file keeps; what is refused."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbt_ros as rbt
+from rbt_ros.studies import maps
+from rbt_ros.studies.maps import Spec, make_map
+
+GRID = tuple(np.radians(np.linspace(-170, 170, 45)).tolist())  # three blocks
+SPEC = Spec("l_shape", {}, "kinematic", GRID, GRID[::9])
+
+
+LOSE_A_WORKER = """
+import os, pathlib, sys
+import numpy as np
+from dask.distributed import Client, LocalCluster
+sys.path.insert(0, {here!r})
+from test_maps import SPEC
+from rbt_ros.studies.maps import make_map
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        lost = []
+
+        def kill(done):
+            if not lost:
+                lost.append(min(client.run(os.getpid).values()))
+                os.kill(lost[0], 9)
+
+        values = make_map(SPEC, pathlib.Path("blocks"), cluster=cluster.scheduler_address, progress=kill)
+        np.save("values.npy", values)
+        print("lost", len(lost))
+"""
+
+
+def test_two_workers_one_of_them_lost_give_the_same_bits(tmp_path):
+    """A worker is killed in mid-map: the map completes, as computed by one process. In a process of its own."""
+    alone = make_map(SPEC, tmp_path / "alone")
+    script = tmp_path / "lose.py"
+    script.write_text(LOSE_A_WORKER.format(here=str(Path(__file__).parent)), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=170)
+    assert done.returncode == 0 and done.stdout == "lost 1\n", done.stderr
+    assert np.load(tmp_path / "values.npy").tobytes() == alone.tobytes()
+
+
+def test_interrupted_map_goes_on(tmp_path, monkeypatch):
+    """Stopped after one block: that one is not computed again, and the whole is as if never stopped."""
+    whole = make_map(SPEC, tmp_path / "whole")
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_map(SPEC, tmp_path / "part", progress=stop)
+    computed = []
+    original = maps.compute_block
+    monkeypatch.setattr(maps, "compute_block", lambda spec, k: computed.append(k) or original(spec, k))
+    assert make_map(SPEC, tmp_path / "part").tobytes() == whole.tobytes() and computed == [1, 2]
+    with pytest.raises(rbt.ScenarioError, match="holds blocks of another map; remove it"):
+        make_map(SPEC._replace(first=2), tmp_path / "part")
+
+
+def test_flights_are_shared_out_row_by_row(tmp_path):
+    """Each row is long: two workers have something to do from two rows on, and what is done is known after each."""
+    spec = Spec("rods", {}, "dynamic", (0.3, 0.6, 0.9), (0.5,), leg=0.5)
+    told = []
+    values = make_map(spec, tmp_path / "blocks", progress=told.append)
+    assert told == pytest.approx([1 / 3, 2 / 3, 1]) and values.shape == (3, 1, 4)
+    one = make_map(spec._replace(psi1=(0.6,)), tmp_path / "one")
+    assert values[1].tobytes() == one[0].tobytes()
+
+
+def test_modes_agree(tmp_path):
+    """Three rods: kinematics, closed form, and flights, which stop where the PD controllers are by then."""
+    grid = tuple(np.radians([60.0, 120.0]))
+    spec = Spec("rods", {}, "kinematic", grid, grid, profile="minimum_jerk")
+    found = {mode: make_map(spec._replace(mode=mode), tmp_path / mode) for mode in maps.MODES}
+    turn = 2 * np.arctan2(found["kinematic"][..., 3], found["kinematic"][..., 0])
+    assert turn == pytest.approx(found["planar"][..., 0], abs=1e-11)
+    assert 2 * np.arctan2(found["dynamic"][..., 3], found["dynamic"][..., 0]) == pytest.approx(turn, abs=0.02)
+    assert (found["collision"] > 0).tolist() == [[[True], [True]], [[True], [False]]]
+    # the other way round is the inverse
+    assert make_map(spec._replace(first=2, mode="planar"), tmp_path / "back") == pytest.approx(-found["planar"])
+
+
+def test_command_line(tmp_path):
+    """Result with all parameters, a figure, no blocks left behind."""
+    command = [sys.executable, "-m", "rbt_ros.cli", "map", "rods", "--mode", "planar", "--psi1=-180:180:40"]
+    done = subprocess.run([*command, "--psi2=-90:90:7"], cwd=tmp_path, capture_output=True, text=True, timeout=170)
+    assert done.returncode == 0, done.stderr
+    assert "40 x 7 cells, net turns of three rods, in closed form" in done.stdout
+    result = np.load(tmp_path / "out" / "map.npz")
+    assert result["turn"].shape == (40, 7) and json.loads(str(result["parameters"]))["mode"] == "planar"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["map.npz", "map.png"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ring"], "'ring' is neither a YAML file nor a scenario of the package"),
+        (["rods", "--psi1", "0:90"], "--psi1 0:90: give FROM:TO:COUNT, degrees and how many: --psi1=-180:180:20."),
+        (["rods", "--option", "size"], "--option size: give NAME=VALUE."),
+        (["rods", "--option", "size=2"], "array 'rods' has no option 'size'; it has lengths, masses."),
+        (["rods", "--joints", "psi1,psi9"], "robot 'rods' has no joint 'psi9' of one axis; it has psi1, psi2."),
+        (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z."),
+        (["rods", "--workers", "0"], "--workers 0 must be one or more."),
+        (["rods", "--cluster", "tcp://127.0.0.1:1"], "--cluster tcp://127.0.0.1:1: no Dask scheduler answers there"),
+    ],
+)
+def test_what_is_refused(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(maps, "CONNECT", 0.5)
+    with pytest.raises(rbt.RbtError, match=re.escape(message)):
+        maps.main(arguments)
