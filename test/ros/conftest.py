@@ -1,8 +1,10 @@
 """A ROS domain of its own for each test, nodes in child processes, and a peer in this process that watches them."""
 
+import collections
 import contextlib
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+LATE = float(os.environ.get("RBT_LATE", 0.0))  # [s] by which topics may come late: finds tests that compare two of them
 LIMIT = 120  # [s] after which a child process is killed, whatever happens to us
 DEADLINE = 60  # [s] for a condition: a machine under load needs longer, one that works is never waited for
 RBT = (sys.executable, "-m", "rbt_ros.cli")
@@ -94,6 +97,27 @@ class Child:
         self._guard.wait()
 
 
+class Late:
+    """A topic as on a machine under load: first nothing is received, then everything late, together by LATE at most.
+
+    All messages of a topic come late by the same time, those of another topic by another.
+    """
+
+    def __init__(self, received: list, *, latched: bool):
+        self._received, self._lag = received, random.uniform(0.0, LATE)
+        self._open = time.monotonic() + (0.0 if latched else LATE - self._lag)
+        self._waiting: collections.deque = collections.deque()
+
+    def take(self, message) -> None:
+        now = time.monotonic()
+        if now >= self._open:
+            self._waiting.append((now + self._lag, message))
+
+    def hand_over(self) -> None:
+        while self._waiting and self._waiting[0][0] <= time.monotonic():
+            self._received.append(self._waiting.popleft()[1])
+
+
 class Peer:
     """A node in this process; it takes messages only while `until` waits."""
 
@@ -103,13 +127,18 @@ class Peer:
         self.node = rclpy.create_node(name, context=self._context, enable_rosout=False)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        self._late: list[Late] = []
 
     def listen(self, kind, topic: str, *, latched: bool = False, depth: int = 1000) -> list:
         """A list that grows by each message on `topic`."""
         durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
         qos = QoSProfile(depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=durability)
         received: list = []
-        self.node.create_subscription(kind, topic, received.append, qos)
+        take = received.append
+        if LATE:
+            self._late.append(Late(received, latched=latched))
+            take = self._late[-1].take
+        self.node.create_subscription(kind, topic, take, qos)
         return received
 
     def until(self, condition, what: str, child: Child | None = None):
@@ -121,6 +150,8 @@ class Peer:
             if time.monotonic() > end:
                 pytest.fail(f"no {what} within {DEADLINE} s" + (f":\n{child.stderr}" if child else ""))
             self._executor.spin_once(timeout_sec=0.05)
+            for topic in self._late:
+                topic.hand_over()
         return result
 
     def publisher(self, kind, topic: str):
@@ -183,6 +214,7 @@ class Peer:
         """End all subscriptions."""
         for subscription in list(self.node.subscriptions):
             self.node.destroy_subscription(subscription)
+        self._late.clear()
 
     def close(self) -> None:
         self._executor.shutdown()

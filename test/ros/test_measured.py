@@ -70,17 +70,18 @@ def test_a_measured_wheel_drives_the_hub_and_what_happens_when_it_is_lost_or_dou
 
     def moves() -> bool:
         encoder.send()
-        return states[-1].velocity[0] > 0.3
+        return states[-1].velocity[0] > 0.3 and int(efforts[-1].header.frame_id) > OFFSET
 
-    peer.until(moves, "the wheel to follow", child)
-    assert int(efforts[-1].header.frame_id) > OFFSET, "the stamp of the sample that acts"
-    report = diagnostics.values(diagnostics.next(child), "measured/joint_states")
-    assert float(report["clock offset [s]"]) == pytest.approx(-OFFSET * 1e-9, abs=1.0)
-    silent = stamp_of(states[-1])
-    peer.until(lambda: stamp_of(states[-1]) > silent + 400_000_000, "the fallback", child)
-    assert all(m.velocity[0] == 0.0 for m in states if stamp_of(m) > silent + 300_000_000), (
-        "hold: at rest, and it stays"
+    peer.until(moves, "the wheel to follow, and the stamp of the sample that acts", child)
+    offset = diagnostics.until(
+        lambda m: "clock offset [s]" in diagnostics.values(m, "measured/joint_states"), "the offset", child
     )
+    report = diagnostics.values(offset, "measured/joint_states")
+    assert float(report["clock offset [s]"]) == pytest.approx(-OFFSET * 1e-9, abs=1.0)
+    peer.until(lambda: states[-1].velocity[0] == 0.0, "the fallback", child)
+    rest = stamp_of(states[-1])
+    peer.until(lambda: stamp_of(states[-1]) > rest + 300_000_000, "more of it", child)
+    assert all(m.velocity[0] == 0.0 for m in states if stamp_of(m) > rest), "hold: at rest, and it stays"
     message = diagnostics.until(
         lambda m: diagnostics.status(m, "measured/joint_states").message == "nothing comes: the fallback acts",
         "the report of the loss",
@@ -91,7 +92,7 @@ def test_a_measured_wheel_drives_the_hub_and_what_happens_when_it_is_lost_or_dou
     total = (HUB_I + WHEEL_I) * SPIN
     rates = {stamp_of(m): m.velocity[0] for m in states}
     seen = [(m.twist.twist.angular.z, rates[stamp_of(m)]) for m in odom if stamp_of(m) in rates]
-    assert len(seen) > 300
+    assert any(v > 0.3 for _, v in seen) and any(v == 0.0 for _, v in seen)
     assert max(abs((HUB_I + WHEEL_I) * w + WHEEL_I * v - total) for w, v in seen) < 1e-10 * total
 
     other = ros.peer("other_encoder")
