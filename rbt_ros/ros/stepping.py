@@ -72,6 +72,7 @@ class Stepping:
         assert loop is not None
         if self._order is not None:
             raise Refusal(INCORRECT_STATE, "other steps are being taken; wait for their end, or cancel them.")
+        loop.refuse_if_held()
         if not loop.paused:
             raise Refusal(FAILED, "the simulation runs; pause it first.")
         if loop.failure is not None:

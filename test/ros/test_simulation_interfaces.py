@@ -226,6 +226,9 @@ def test_a_body_on_a_hinge_is_not_put(tool):
 def test_it_plays_pauses_and_stops(tool):
     assert tool.state() == SimulationState.STATE_STOPPED
     assert tool.enter(SimulationState.STATE_STOPPED) == (101, "the simulation is stopped already.")
+    code, text = tool.enter(SimulationState.STATE_PAUSED)
+    assert code == 103 and text == "the simulation is stopped; take steps, or let it play before it is paused."
+    assert tool.state() == SimulationState.STATE_STOPPED
     assert tool.enter(SimulationState.STATE_PLAYING)[0] == Result.RESULT_OK
     assert tool.state() == SimulationState.STATE_PLAYING
     assert tool.code("step_simulation", steps=1) == (4, "the simulation runs; pause it first.")
