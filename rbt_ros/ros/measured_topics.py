@@ -71,7 +71,7 @@ class MeasuredTopics:
         """tell: for the log."""
         self._node, self._sim, self._joints, self._tell = node, sim, joints, tell
         self._loop: Loop | None = None
-        self._value, self._leads = value, False
+        self._value, self._leads, self._let_go = value, False, 0  # _let_go: how often
         self._hold_ns = round(value("wrench_hold") * SECOND_NS)
         self.coupling: Coupling | None = None
         limits = Limits(
@@ -174,6 +174,7 @@ class MeasuredTopics:
         if wrench is not None or self._leads:
             nothing = Wrench(self._value("measured.body"), at=self._value("wrench_at"))
             self._loop.post(WrenchCommand(wrench or nothing, self._hold_ns), 0)
+            self._let_go += wrench is None
         self._leads = wrench is not None
 
     def effort_fields(self, sample: Sample, stamp: int) -> topics.Fields:
@@ -200,6 +201,11 @@ class MeasuredTopics:
         """Once a second: who publishes, and how it goes."""
         return [self._report(topic, filter, self._publishers(topic)) for topic, filter in self._filters.items()]
 
+    def _losses(self) -> tuple[int, bool]:
+        """How often the joints' signal was lost, and whether it is now."""
+        what = [change.what for change in self._sim.changes if change.what in ("lose", "find")]
+        return what.count("lose"), what[-1:] == ["lose"]
+
     def _publishers(self, topic: str) -> list[str]:
         """The nodes that publish it, as far as discovery knows them; DDS without ROS has none."""
         infos = self._node.get_publishers_info_by_topic(topic)
@@ -208,8 +214,7 @@ class MeasuredTopics:
 
     def _report(self, topic: str, filter: Filter, names: list[str]) -> topics.Report:
         counts, clock = filter.counts, filter.clock
-        changes = self._sim.changes if topic == JOINTS else ()
-        lost = [change.what for change in changes if change.what in ("lose", "find")]
+        losses, silent = self._losses() if topic == JOINTS else (self._let_go, not self._leads)
         values = {
             "publishers": ", ".join(names) or "none",
             "samples taken": counts.taken,
@@ -217,13 +222,13 @@ class MeasuredTopics:
             "out of order": counts.unordered,
             "outliers": counts.outliers,
             "refused": counts.refused,
-            "signals lost": lost.count("lose"),
+            "signals lost": losses,
             "clock offset [s]": clock.offset_ns * 1e-9,
             "last fault": counts.last_fault,
         }
         if len(names) > 1:
             return topics.Report(topic, topics.ERROR, f"several publishers: {values['publishers']}", values)
-        if not names or (lost and lost[-1] == "lose"):
+        if not names or silent:
             return topics.Report(topic, topics.WARN, "nothing comes: the fallback acts", values)
         if counts.faults:
             return topics.Report(

@@ -55,6 +55,7 @@ class SimulationInterfaces:
         """prefix: of frame names; on_quit: ends the node, after the answer."""
         self._node, self._loop, self._stepping = node, loop, stepping
         self._prefix, self._on_quit = prefix, on_quit
+        self._ends: dict[bytes, Callable[[int, str], None]] = {}  # of goals under way, by their identity
         self._stopped = loop.paused  # paused at the start: "stopped" to these services
         calls: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
             "get_simulator_features": (srv.GetSimulatorFeatures, self._features),
@@ -216,9 +217,10 @@ class SimulationInterfaces:
             goal.publish_feedback(feedback)
 
         def end(done: int, why: str) -> None:
-            text = f"{done} of {steps} steps were taken: {why}." if why else ""
+            text = f"{done} of {steps} steps were taken: {why.rstrip('.')}." if why else ""
             self._execute(goal, FAILED if why else OK, text)
 
+        self._ends[bytes(goal.goal_id.uuid)] = end
         try:
             self._stepping.order(steps, end, tell)
         except Refusal as refusal:
@@ -230,11 +232,16 @@ class SimulationInterfaces:
 
     def _execute(self, goal: Any, code: int, text: str) -> None:
         """Let the executor conclude the goal: only its thread changes states of goals."""
+        self._ends.pop(bytes(goal.goal_id.uuid), None)
         if (executor := self._node.executor) is not None:
             executor.create_task(goal.execute, functools.partial(_conclude, code, text))
 
     def _cancel_steps(self, goal: Any) -> CancelResponse:
-        self._stepping.cancel()
+        """Only its own steps: a goal that was refused has none."""
+        end = self._ends.get(bytes(goal.goal_id.uuid))
+        if end is None:
+            return CancelResponse.REJECT
+        self._stepping.cancel(end)
         return CancelResponse.ACCEPT
 
 

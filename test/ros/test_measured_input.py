@@ -132,6 +132,7 @@ def test_what_is_no_sample_is_refused(bench, message, sentence):
 @pytest.mark.parametrize(("topic", "there"), [(JOINTS, angle(1.0)), (POSE, pose(x=1.0))])
 def test_a_jump_is_an_outlier(bench, topic, there):
     assert "a jump at" in bench.send(topic, there) and "per s; the limit is 10." in bench.told[0]
+    bench.topics.lead(bench.sim.sample(), bench.now_ns)
     values = bench.report(topic).values
     assert (values["outliers"], values["samples taken"]) == (1, 1)
     assert bench.report(topic).summary.startswith("1 samples were dropped: a jump at")
@@ -149,6 +150,22 @@ def test_a_publisher_without_a_node_is_one_as_well(bench):
     bench.send(JOINTS, angle(0.0))
     report = bench.report(JOINTS)
     assert (report.values["publishers"], report.summary) == ("one without a node", "stamps are of our clock")
+
+
+def test_poses_that_stay_away_are_reported(bench):
+    """The coupling lets go after measured.timeout, and takes hold again."""
+    assert bench.report(POSE).summary == "nothing comes: the fallback acts", "no pose has led yet"
+    for seconds_ns, lost, summary in (
+        (0, 0, "stamps are of our clock"),
+        (200 * MS, 1, "nothing comes: the fallback acts"),
+        (0, 1, "stamps are of our clock"),
+    ):
+        if not seconds_ns:
+            bench.send(POSE, pose())
+        bench.now_ns += seconds_ns
+        bench.topics.lead(bench.sim.sample(), bench.now_ns)
+        report = bench.report(POSE)
+        assert (report.values["signals lost"], report.summary) == (lost, summary)
 
 
 def test_an_attitude_jumps_by_the_angle_that_it_turns(bench):
