@@ -42,7 +42,7 @@ Value = Callable[[str], Any]  # of a parameter
 
 def prescribe(sim: Simulation, value: Value) -> tuple[str, ...]:
     """Let the joints that parameter measured.joints names follow measurements, before the first step; their names."""
-    joints = tuple(value("measured.joints").split())
+    joints = tuple(dict.fromkeys(value("measured.joints").split()))  # each once
     how = Measured(value("measured.delay"), value("measured.timeout"), value("measured.on_loss"))
     for joint in joints:
         sim.prescribe(joint, how)

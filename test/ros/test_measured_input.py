@@ -152,6 +152,10 @@ def test_a_publisher_without_a_node_is_one_as_well(bench):
     assert (report.values["publishers"], report.summary) == ("one without a node", "stamps are of our clock")
 
 
+def test_a_joint_that_is_named_twice_is_followed_once():
+    assert prescribe(rbt.load("wheel").simulation(), {**VALUES, "measured.joints": f"{JOINT} {JOINT}"}.get) == (JOINT,)
+
+
 def test_poses_that_stay_away_are_reported(bench):
     """The coupling lets go after measured.timeout, and takes hold again."""
     assert bench.report(POSE).summary == "nothing comes: the fallback acts", "no pose has led yet"
