@@ -44,6 +44,8 @@ def motor(seconds):
     begin = None
     while begin is None or due < begin + seconds * 1e9:
         due += PERIOD_NS
+        if due < time.monotonic_ns():  # what was missed is not made up for: answers are to be taken, too
+            due = time.monotonic_ns() + PERIOD_NS
         while (left := due - time.monotonic_ns()) > 0:
             rclpy.spin_once(node, timeout_sec=left * 1e-9)
         now = time.monotonic_ns()

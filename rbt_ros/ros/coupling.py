@@ -7,6 +7,7 @@ is none, and drives the base away.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,15 @@ def pose_of(values: tuple[float, ...], rates: tuple[float, ...]) -> MeasuredPose
     q = values[3:]
     _, *omega = qmul(rates[3:], qconj(q))
     return MeasuredPose(values[:3], q, rates[:3], tuple(2.0 * x for x in omega))  # type: ignore[arg-type]
+
+
+def pose_distance(a: Sequence[float], b: Sequence[float]) -> float:
+    """How far two (x, y, z, w, x, y, z) are from each other: the greater of way [m] and turn [rad], q = -q.
+
+    |q_a - q_b| = 2 sin(θ/4) on the side that is nearer.
+    """
+    chord = min(math.dist(a[3:], b[3:]), math.dist(a[3:], [-x for x in b[3:]]))
+    return max(math.dist(a[:3], b[:3]), 4.0 * math.asin(min(1.0, 0.5 * chord)))
 
 
 class Coupling:

@@ -19,11 +19,30 @@ from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.results import Sample
 from rbt_ros.ros.bounds import EMPTY, overlapping
 from rbt_ros.ros.convert import shortened
-from rbt_ros.ros.result_codes import FAILED, INVALID_POSE, NAME_NOT_UNIQUE, NOT_FOUND, UNSUPPORTED, Refusal
+from rbt_ros.ros.result_codes import (
+    FAILED,
+    INVALID_POSE,
+    NAME_INVALID,
+    NAME_NOT_UNIQUE,
+    NOT_FOUND,
+    UNSUPPORTED,
+    Refusal,
+)
 
 ROBOT, DYNAMIC_OBJECT = 1, 4  # EntityCategory
 MATCH_ALL = 1  # TagsFilter
 LONGEST_FILTER = 200  # characters of a regular expression
+POSIX = {  # its classes, which Python writes otherwise
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": r" \t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\s",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
 SPAWN = "bodies are neither added nor removed while a simulation runs; start another scenario, or dock and undock."
 UNIT = 1e-3  # how far a quaternion's length may be from 1: enough for a sender in single precision
 
@@ -39,6 +58,8 @@ def index_of(robot: Robot, entity: str) -> int:
 
 def refuse_to_spawn(robot: Robot, request: Any) -> None:
     """Always: first for what would be wrong with the request anywhere, a name in use."""
+    if not request.allow_renaming and not request.name:
+        raise Refusal(NAME_INVALID, "an entity without a name; give it one, or allow renaming.")
     if not request.allow_renaming and any(body.name == request.name for body in robot.bodies):
         text = f"there is an entity '{shortened(request.name)}' already; choose another name, or allow renaming."
         raise Refusal(NAME_NOT_UNIQUE, text)
@@ -93,8 +114,14 @@ def selected(robot: Robot, filters: Any, sample: Sample) -> list[str]:
 def _pattern(text: str) -> re.Pattern:
     if len(text) > LONGEST_FILTER:
         raise Refusal(FAILED, f"the filter has {len(text)} characters; at most {LONGEST_FILTER} are taken.")
+    for name in re.findall(r"\[:(.*?):\]", text):
+        if name not in POSIX:
+            raise Refusal(
+                FAILED,
+                f"filter '{shortened(text)}': there is no class [:{shortened(name)}:]; there are {', '.join(POSIX)}.",
+            )
     try:
-        return re.compile(text)
+        return re.compile(re.sub(r"\[:(\w+):\]", lambda found: POSIX[found[1]], text))
     except re.error as err:
         raise Refusal(FAILED, f"filter '{shortened(text)}' is no regular expression: {err}.") from err
 

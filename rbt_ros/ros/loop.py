@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.errors import RbtError, ScenarioError, SolveError
 from rbt_ros.model.inputs import Command, Latched
 from rbt_ros.model.ticks import Ticks
 from rbt_ros.results import Sample
@@ -24,7 +24,12 @@ from rbt_ros.ros.taking import Intake
 from rbt_ros.sim import Simulation
 
 SECOND_NS = 1_000_000_000
+INACTIVE = "the node is inactive; activate it first."
 SPARE_NS = 200_000  # before a deadline, where something that can wait is done
+
+
+class Inactive(RbtError):
+    """What is asked of a node that is not active."""
 
 
 class Output(NamedTuple):
@@ -61,6 +66,7 @@ class Loop:
         self.failure: str | None = None  # why the simulation stands still
         self.crashed: BaseException | None = None  # a defect of ours, raised again by `stop`
         self.mode, self.paused = mode, paused  # written by the stepping thread
+        self.held = False  # so is this: deactivated
         self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
         self.watchdog = watchdog or Watchdog()
         self._mailbox = Mailbox()
@@ -103,6 +109,8 @@ class Loop:
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
         """What `request` returns or raises, called by the stepping thread between two steps."""
+        if not self.started:
+            raise Inactive(INACTIVE)
         return self._mailbox.call(request)
 
     @property
@@ -139,6 +147,8 @@ class Loop:
         """What it does, for people."""
         if self.failure is not None:
             return "stands still"
+        if self.held:
+            return "inactive"
         if self.paused:
             return "paused"
         missing = self._gate.missing() if self.mode == "lockstep" else []
@@ -199,12 +209,25 @@ class Loop:
             raise ScenarioError(f"the step is not changed while {self._steps_asked} steps are being taken; wait.")
 
     def set_paused(self, paused: bool) -> None:
-        """Stand still, or go on; the clock stands still with it."""
+        """Stand still, or go on; the clock stands still with it. Inactive: who is held does not go on."""
+        if not paused:
+            self.refuse_if_held()
         self.paused, self._steps_asked = paused, 0
         self._begin_anew()
 
+    def set_held(self, held: bool) -> None:
+        """Stand still whatever is asked, or be as before; steps that were asked for are dropped."""
+        self.held, self._steps_asked = held, 0
+        self._begin_anew()
+
+    def refuse_if_held(self) -> None:
+        """Inactive where no step may be taken."""
+        if self.held:
+            raise Inactive(INACTIVE)
+
     def add_steps(self, count: int) -> None:
-        """Take so many steps though it is paused, in the mode it is in."""
+        """Take so many steps though it is paused, in the mode it is in. Inactive: who is held takes none."""
+        self.refuse_if_held()
         self._steps_asked += count
         self._begin_anew()
 
@@ -316,7 +339,7 @@ class Loop:
             self.between()
 
     def _stands(self) -> bool:
-        return self.failure is not None or (self.paused and self._steps_asked == 0)
+        return self.failure is not None or self.held or (self.paused and self._steps_asked == 0)
 
     # lockstep
 

@@ -5,7 +5,7 @@ Pure: times come as arguments.
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 SAME_CLOCK_NS = 1_000_000_000  # stamps that lie nearer to ours are of our clock
@@ -37,6 +37,10 @@ class ClockOffset:
     def forget(self) -> None:
         """The clock was put elsewhere."""
         self._differences.clear()
+
+    def ahead_ns(self, stamp_ns: int, now_ns: int) -> int:
+        """By how much a stamp is ahead of all that the sender's clock may show, were it the one that it was."""
+        return min(self._differences, default=now_ns - stamp_ns) - (now_ns - stamp_ns)
 
     @property
     def offset_ns(self) -> int:
@@ -76,16 +80,22 @@ class Judged(NamedTuple):
         return self.age_ns + max(0, later_ns - self.now_ns)
 
 
+def farthest(a: Sequence[float], b: Sequence[float]) -> float:
+    """How far two samples are from each other: the greatest difference."""
+    return max(abs(x - y) for x, y in zip(a, b, strict=True))
+
+
 class Filter:
     """The samples of one source: values measured at one time, always in the same order."""
 
-    def __init__(self, limits: Limits):
-        self._limits = limits
+    def __init__(self, limits: Limits, distance: Callable[[Sequence[float], Sequence[float]], float] = farthest):
+        """distance: between two samples' values; per second it is the rate that is limited."""
+        self._limits, self._distance = limits, distance
         self.clock, self.counts = ClockOffset(), Counts()
         self._last: tuple[int, tuple[float, ...]] | None = None  # the sender's stamp, values
         self._rates: tuple[float, ...] = ()
         self._jumps: list[tuple[float, ...]] = []
-        self._behind = 0  # samples in a row, by stamps of long ago
+        self._elsewhere = 0  # samples in a row, by stamps of long ago or far ahead
 
     def forget(self) -> None:
         """The next sample is the first one again."""
@@ -95,9 +105,18 @@ class Filter:
         """The sample as it may act; None: why not is counted. stamp 0: measured now. rates: told, or made here."""
         values, counts = tuple(values), self.counts
         stamp = stamp_ns or now_ns
-        if self._is_put_back(stamp):
+        if not all(math.isfinite(x) for x in (*values, *rates)):
+            counts.refused += 1
+            counts.last_fault = f"a sample holds {values}, {tuple(rates)}: not all of them are finite."
+            return None
+        ahead = self.clock.ahead_ns(stamp, now_ns)
+        if self._is_put_elsewhere(stamp, ahead):
             self.forget()
             self.clock.forget()
+        elif ahead > SAME_CLOCK_NS:
+            counts.unordered += 1
+            counts.last_fault = f"a sample is stamped {ahead * 1e-9:.3f} s ahead of those before: of another clock."
+            return None
         self.clock.add(stamp, now_ns)
         age = now_ns - stamp - self.clock.offset_ns
         if age > self._limits.age_ns:
@@ -108,10 +127,6 @@ class Filter:
             counts.unordered += 1
             counts.last_fault = f"a sample stamped {stamp} ns comes after one stamped {self._last[0]} ns."
             return None
-        if not all(math.isfinite(x) for x in (*values, *rates)):
-            counts.refused += 1
-            counts.last_fault = f"a sample holds {values}, {tuple(rates)}: not all of them are finite."
-            return None
         if self._is_jump(stamp, values):
             counts.outliers += 1
             return None
@@ -120,11 +135,11 @@ class Filter:
         counts.taken += 1
         return Judged(values, self._rates, max(0, age), now_ns)
 
-    def _is_put_back(self, stamp: int) -> bool:
-        """Whether the sender's clock was: several samples in a row are stamped long before what came."""
+    def _is_put_elsewhere(self, stamp: int, ahead: int) -> bool:
+        """Whether the sender's clock was: several samples in a row are stamped long before what came, or far ahead."""
         behind = self._last is not None and stamp < self._last[0] - SAME_CLOCK_NS
-        self._behind = self._behind + 1 if behind else 0
-        return self._behind >= STAYS
+        self._elsewhere = self._elsewhere + 1 if behind or ahead > SAME_CLOCK_NS else 0
+        return self._elsewhere >= STAYS
 
     def _is_jump(self, stamp: int, values: tuple[float, ...]) -> bool:
         """Whether it implies too high a rate; not where the samples before imply the same place."""
@@ -137,12 +152,12 @@ class Filter:
             self.forget()  # its rate begins anew
             return False
         self._jumps = [*self._jumps, values][-(STAYS - 1) :]
-        most = max(abs(x - y) for x, y in zip(values, self._last[1], strict=True)) / seconds
+        most = self._distance(values, self._last[1]) / seconds
         self.counts.last_fault = f"a jump at {most:.3g} per s; the limit is {self._limits.rate:g}."
         return True
 
     def _near(self, values: tuple[float, ...], others: tuple[float, ...], seconds: float) -> bool:
-        return all(abs(x - y) <= self._limits.rate * seconds for x, y in zip(values, others, strict=True))
+        return self._distance(values, others) <= self._limits.rate * seconds
 
     def _made_rates(self, stamp: int, values: tuple[float, ...]) -> tuple[float, ...]:
         """Differences over time through a low-pass of first order, exact for a rate that is held between samples."""

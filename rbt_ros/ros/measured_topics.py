@@ -11,6 +11,7 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from rbt_ros import topics
@@ -22,7 +23,14 @@ from rbt_ros.model.robot import WORLD
 from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import UNKNOWN_NODE
 from rbt_ros.ros.convert import shortened, stamp_of
-from rbt_ros.ros.coupling import Coupling, greatest_bandwidth, pose_of, slowest_period, unit_quaternion
+from rbt_ros.ros.coupling import (
+    Coupling,
+    greatest_bandwidth,
+    pose_distance,
+    pose_of,
+    slowest_period,
+    unit_quaternion,
+)
 from rbt_ros.ros.loop import SECOND_NS, Loop
 from rbt_ros.ros.measured_samples import Filter, Judged, Limits
 from rbt_ros.sim import Simulation
@@ -34,7 +42,7 @@ Value = Callable[[str], Any]  # of a parameter
 
 def prescribe(sim: Simulation, value: Value) -> tuple[str, ...]:
     """Let the joints that parameter measured.joints names follow measurements, before the first step; their names."""
-    joints = tuple(value("measured.joints").split())
+    joints = tuple(dict.fromkeys(value("measured.joints").split()))  # each once
     how = Measured(value("measured.delay"), value("measured.timeout"), value("measured.on_loss"))
     for joint in joints:
         sim.prescribe(joint, how)
@@ -63,24 +71,27 @@ class MeasuredTopics:
         """tell: for the log."""
         self._node, self._sim, self._joints, self._tell = node, sim, joints, tell
         self._loop: Loop | None = None
-        self._value, self._leads = value, False
+        self._value, self._leads, self._let_go = value, False, 0  # _let_go: how often
         self._hold_ns = round(value("wrench_hold") * SECOND_NS)
         self.coupling: Coupling | None = None
         limits = Limits(
             round(value("measured.age_limit") * SECOND_NS), value("measured.outlier"), value("measured.cutoff")
         )
         self._filters: dict[str, Filter] = {}
-        self._twice: dict[str, str] = {}  # topic -> its publishers, where there are several
+        self._subscriptions: dict[str, Subscription] = {}
         self._newest = 0  # the sender's stamp of the last sample of joints that acts
         self._quaternion: tuple[float, ...] | None = None
         if joints:
             self._filters[JOINTS] = Filter(limits)
-            node.create_subscription(JointState, JOINTS, self._on_joints, qos_profile_sensor_data)
+            self._subscribe(JointState, JOINTS, self._on_joints)
         if body := value("measured.body"):
             timeout_ns = round(value("measured.timeout") * SECOND_NS)
             self.coupling = Coupling(sim.robot, body, value("measured.bandwidth"), timeout_ns)
-            self._filters[POSE] = Filter(limits)
-            node.create_subscription(PoseStamped, POSE, self._on_pose, qos_profile_sensor_data)
+            self._filters[POSE] = Filter(limits, pose_distance)
+            self._subscribe(PoseStamped, POSE, self._on_pose)
+
+    def _subscribe(self, kind: Any, topic: str, take: Callable[[Any], None]) -> None:
+        self._subscriptions[topic] = self._node.create_subscription(kind, topic, take, qos_profile_sensor_data)
 
     def attach(self, loop: Loop) -> None:
         """The loop that steps the simulation."""
@@ -120,18 +131,23 @@ class MeasuredTopics:
             self._refuse(POSE, f"a pose in frame '{shortened(frame)}'; it must be in '{world}', or in none.")
             return
         try:
-            self._quaternion = unit_quaternion((q.w, q.x, q.y, q.z), self._quaternion)
+            quaternion = unit_quaternion((q.w, q.x, q.y, q.z), self._quaternion)
         except MessageError as err:
             self._refuse(POSE, str(err))
             return
-        judged = self._judged(POSE, stamp_of(message), (p.x, p.y, p.z, *self._quaternion), ())
+        judged = self._judged(POSE, stamp_of(message), (p.x, p.y, p.z, *quaternion), ())
         if judged is None:
             return
+        self._quaternion = quaternion
         assert self.coupling is not None
         self.coupling.follow(pose_of(judged.values, judged.rates), judged.now_ns, judged.age_ns)
 
     def _judged(self, topic: str, stamp: int, values: Any, rates: Any) -> Judged | None:
-        if self._loop is None or topic in self._twice:
+        if self._loop is None:
+            return None
+        if self._subscriptions[topic].get_publisher_count() > 1:
+            found = ", ".join(self._publishers(topic))
+            self._refuse(topic, f"several publishers, {found}: refused until one is left.")
             return None
         filter = self._filters[topic]
         before = filter.counts.last_fault
@@ -158,6 +174,7 @@ class MeasuredTopics:
         if wrench is not None or self._leads:
             nothing = Wrench(self._value("measured.body"), at=self._value("wrench_at"))
             self._loop.post(WrenchCommand(wrench or nothing, self._hold_ns), 0)
+            self._let_go += wrench is None
         self._leads = wrench is not None
 
     def effort_fields(self, sample: Sample, stamp: int) -> topics.Fields:
@@ -182,22 +199,22 @@ class MeasuredTopics:
 
     def look(self) -> list[topics.Report]:
         """Once a second: who publishes, and how it goes."""
-        names = {topic: self._publishers(topic) for topic in self._filters}
-        self._twice = {topic: ", ".join(found) for topic, found in names.items() if len(found) > 1}
-        for topic, found in self._twice.items():
-            self._tell(f"{topic} has several publishers, {found}: refused until one is left.")
-        return [self._report(topic, filter, names[topic]) for topic, filter in self._filters.items()]
+        return [self._report(topic, filter, self._publishers(topic)) for topic, filter in self._filters.items()]
+
+    def _losses(self) -> tuple[int, bool]:
+        """How often the joints' signal was lost, and whether it is now."""
+        what = [change.what for change in self._sim.changes if change.what in ("lose", "find")]
+        return what.count("lose"), what[-1:] == ["lose"]
 
     def _publishers(self, topic: str) -> list[str]:
-        """The nodes that publish it, as far as discovery knows them."""
+        """The nodes that publish it, as far as discovery knows them; DDS without ROS has none."""
         infos = self._node.get_publishers_info_by_topic(topic)
-        known = [i for i in infos if i.node_name != UNKNOWN_NODE]
-        return sorted(f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in known)
+        names = [f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in infos]
+        return sorted("one without a node" if UNKNOWN_NODE in name else name for name in names)
 
     def _report(self, topic: str, filter: Filter, names: list[str]) -> topics.Report:
         counts, clock = filter.counts, filter.clock
-        changes = self._sim.changes if topic == JOINTS else ()
-        lost = [change.what for change in changes if change.what in ("lose", "find")]
+        losses, silent = self._losses() if topic == JOINTS else (self._let_go, not self._leads)
         values = {
             "publishers": ", ".join(names) or "none",
             "samples taken": counts.taken,
@@ -205,13 +222,13 @@ class MeasuredTopics:
             "out of order": counts.unordered,
             "outliers": counts.outliers,
             "refused": counts.refused,
-            "signals lost": lost.count("lose"),
+            "signals lost": losses,
             "clock offset [s]": clock.offset_ns * 1e-9,
             "last fault": counts.last_fault,
         }
-        if topic in self._twice:
-            return topics.Report(topic, topics.ERROR, f"several publishers: {self._twice[topic]}", values)
-        if not names or (lost and lost[-1] == "lose"):
+        if len(names) > 1:
+            return topics.Report(topic, topics.ERROR, f"several publishers: {values['publishers']}", values)
+        if not names or silent:
             return topics.Report(topic, topics.WARN, "nothing comes: the fallback acts", values)
         if counts.faults:
             return topics.Report(

@@ -78,7 +78,8 @@ class SimulatorNode(ManagedNode):
         if not chosen.read_only:
             text = SCENARIO.description
             self.set_descriptor("scenario", ParameterDescriptor(type=chosen.type, description=text, read_only=True))
-        self.scenario = self._given or read_scenario(self._value("scenario"))
+        name = self._value("scenario")
+        self.scenario = self._given if self._given and self._given.name == name else read_scenario(name)
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
         declare(self, parameter_table(self.scenario))
@@ -97,7 +98,6 @@ class SimulatorNode(ManagedNode):
         self._view = View(self, self.sim, self.scenario) if self._value("view") else None
         outputs += [self._view.output] if self._view else []
         self._stepping = Stepping()
-        self._was_paused = self._value("start_paused")
         self._status = ""
         self.loop = Loop(
             self.sim,
@@ -148,13 +148,12 @@ class SimulatorNode(ManagedNode):
         """Step, or go on."""
         if not self.loop.started:
             self.loop.start()
-        elif not self._was_paused:
-            self.loop.call(lambda sim: self.loop.set_paused(False))
+        else:
+            self.loop.call(lambda sim: self.loop.set_held(False))
 
     def deactivate(self) -> None:
         """Stand still."""
-        self._was_paused = self.loop.paused
-        self.loop.call(lambda sim: self.loop.set_paused(True))
+        self.loop.call(lambda sim: self.loop.set_held(True))
 
     def _open_view(self) -> None:
         """Where it cannot be shown, the node goes on and says why."""

@@ -4,7 +4,7 @@ from rbt_ros.errors import RbtError
 
 UNSUPPORTED, OK, NOT_FOUND, INCORRECT_STATE, FAILED = 0, 1, 2, 3, 4  # Result
 INVALID_POSE = 101  # SetEntityState
-NAME_NOT_UNIQUE = 101  # SpawnEntity
+NAME_NOT_UNIQUE, NAME_INVALID = 101, 102  # SpawnEntity
 ALREADY_THERE, TRANSITION_FAILED, NO_TRANSITION = 101, 102, 103  # SetSimulationState
 
 

@@ -41,6 +41,7 @@ class Services:
 
     def _step(self) -> str:
         count = self._value("step_ticks")
+        self._loop.refuse_if_held()
         if not self._loop.paused:
             raise Refused("it runs; pause it first")
         self._loop.call(lambda sim: self._loop.add_steps(count))

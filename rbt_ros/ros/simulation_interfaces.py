@@ -21,7 +21,7 @@ from rbt_ros.results import Sample
 from rbt_ros.ros import entities
 from rbt_ros.ros.bounds import bounds_fields
 from rbt_ros.ros.convert import fill
-from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.loop import Inactive, Loop
 from rbt_ros.ros.result_codes import (
     ALREADY_THERE,
     FAILED,
@@ -44,6 +44,7 @@ FEATURES = (
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3  # SimulationState
 STATES = {STOPPED: "stopped", PLAYING: "playing", PAUSED: "paused", QUITTING: "quitting"}
 TIME, STATE, SPAWNED, ALL = 1, 2, 4, 255  # scopes of ResetSimulation, a bit field
+NO_ANSWER = "the stepping thread gave no answer."
 BUSY = "steps are being taken; wait for their end, or cancel them."
 
 
@@ -54,6 +55,7 @@ class SimulationInterfaces:
         """prefix: of frame names; on_quit: ends the node, after the answer."""
         self._node, self._loop, self._stepping = node, loop, stepping
         self._prefix, self._on_quit = prefix, on_quit
+        self._ends: dict[bytes, Callable[[int, str], None]] = {}  # of goals under way, by their identity
         self._stopped = loop.paused  # paused at the start: "stopped" to these services
         calls: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
             "get_simulator_features": (srv.GetSimulatorFeatures, self._features),
@@ -128,6 +130,7 @@ class SimulationInterfaces:
 
     def _put(self, request: Any, response: Any) -> None:
         def put(sim: Simulation) -> None:
+            self._refuse_if_busy()
             name, start = entities.placement(sim.robot, request, sim.sample(), self._prefix)
             sim.set_body(
                 name,
@@ -138,9 +141,12 @@ class SimulationInterfaces:
             )
             self._loop.restarted()  # so that it is seen, and in the log
 
+        self._loop.call(put)
+
+    def _refuse_if_busy(self) -> None:
+        """In the stepping thread, where orders of steps begin and end."""
         if self._stepping.busy:
             raise Refusal(INCORRECT_STATE, BUSY)
-        self._loop.call(put)
 
     def _spawn(self, request: Any, response: Any) -> None:
         entities.refuse_to_spawn(self._loop.sim.robot, request)
@@ -152,7 +158,7 @@ class SimulationInterfaces:
         response.state.state = self._loop.call(lambda sim: self._state_now(sim))
 
     def _state_now(self, sim: Simulation) -> int:
-        if not self._loop.paused or self._stepping.busy:
+        if self._stepping.busy or not (self._loop.paused or self._loop.held):
             return PLAYING
         return STOPPED if self._stopped and sim.tick == 0 else PAUSED
 
@@ -170,6 +176,8 @@ class SimulationInterfaces:
         """In the stepping thread."""
         if target == self._state_now(sim):
             raise Refusal(ALREADY_THERE, f"the simulation is {STATES[target]} already.")
+        if target == PAUSED and self._state_now(sim) == STOPPED:
+            raise Refusal(NO_TRANSITION, "the simulation is stopped; take steps, or let it play before it is paused.")
         if target == PLAYING and self._loop.failure is not None:
             raise Refusal(TRANSITION_FAILED, f"the simulation stands still: {self._loop.failure} Reset it first.")
         if target != QUITTING:
@@ -181,14 +189,13 @@ class SimulationInterfaces:
 
     def _reset(self, request: Any, response: Any) -> None:
         scope = request.scope or ALL
-        if self._stepping.busy:
-            raise Refusal(INCORRECT_STATE, BUSY)
         if not scope & (TIME | STATE | SPAWNED) or (scope != ALL and scope & ~(TIME | STATE | SPAWNED)):
             raise Refusal(FAILED, f"scope {scope} is none; use 1 time, 2 state, 4 spawned, their sums, or 255 all.")
         self._loop.call(lambda sim: self._start_over(sim, scope))
 
     def _start_over(self, sim: Simulation, scope: int) -> None:
         """In the stepping thread. Nothing is ever spawned, so that scope is fulfilled as it is."""
+        self._refuse_if_busy()
         if scope & STATE:
             sim.reset()
             self._loop.restarted()
@@ -210,21 +217,31 @@ class SimulationInterfaces:
             goal.publish_feedback(feedback)
 
         def end(done: int, why: str) -> None:
-            text = f"{done} of {steps} steps were taken: {why}." if why else ""
+            text = f"{done} of {steps} steps were taken: {why.rstrip('.')}." if why else ""
             self._execute(goal, FAILED if why else OK, text)
 
+        self._ends[bytes(goal.goal_id.uuid)] = end
         try:
             self._stepping.order(steps, end, tell)
         except Refusal as refusal:
             self._execute(goal, refusal.code, str(refusal))
+        except Inactive as err:
+            self._execute(goal, INCORRECT_STATE, str(err))
+        except NoAnswer:
+            self._execute(goal, FAILED, NO_ANSWER)
 
     def _execute(self, goal: Any, code: int, text: str) -> None:
         """Let the executor conclude the goal: only its thread changes states of goals."""
+        self._ends.pop(bytes(goal.goal_id.uuid), None)
         if (executor := self._node.executor) is not None:
             executor.create_task(goal.execute, functools.partial(_conclude, code, text))
 
     def _cancel_steps(self, goal: Any) -> CancelResponse:
-        self._stepping.cancel()
+        """Only its own steps: a goal that was refused has none."""
+        end = self._ends.get(bytes(goal.goal_id.uuid))
+        if end is None:
+            return CancelResponse.REJECT
+        self._stepping.cancel(end)
         return CancelResponse.ACCEPT
 
 
@@ -261,10 +278,12 @@ def _answer(call: Callable[[Any, Any], None], request: Any, response: Any) -> An
         call(request, response)
     except Refusal as refusal:
         code, text = refusal.code, str(refusal)
+    except Inactive as err:
+        code, text = INCORRECT_STATE, str(err)
     except RbtError as err:
         code, text = FAILED, str(err)
     except NoAnswer:
-        code, text = FAILED, "the stepping thread gave no answer."
+        code, text = FAILED, NO_ANSWER
     if hasattr(response, "result"):
         response.result.result, response.result.error_message = code, text
     return response

@@ -1,5 +1,6 @@
 """Steps that are asked for while the simulation is paused, one order at a time; who asked is told of their end."""
 
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -28,7 +29,6 @@ class Stepping:
     def __init__(self) -> None:
         self._loop: Loop | None = None
         self._order: Order | None = None
-        self._cancelled = False
         self._report_at = 0
 
     def watched(self, every_tick: Callable[[int], None]) -> Callable[[int], None]:
@@ -55,10 +55,10 @@ class Stepping:
         assert self._loop is not None
         self._loop.call(lambda sim: self._begin(steps, on_end, on_progress))
 
-    def cancel(self) -> None:
-        """End the steps under way after the one that is being taken."""
+    def cancel(self, on_end: Callable[[int, str], None]) -> None:
+        """End the steps under way after the one that is being taken, if that function waits for their end."""
         assert self._loop is not None
-        self._loop.ask(self._cancel)
+        self._loop.ask(functools.partial(self._cancel, on_end))
 
     def look(self) -> None:
         """Once a second: what ended otherwise than by its last step."""
@@ -72,6 +72,7 @@ class Stepping:
         assert loop is not None
         if self._order is not None:
             raise Refusal(INCORRECT_STATE, "other steps are being taken; wait for their end, or cancel them.")
+        loop.refuse_if_held()
         if not loop.paused:
             raise Refusal(FAILED, "the simulation runs; pause it first.")
         if loop.failure is not None:
@@ -81,13 +82,13 @@ class Stepping:
         if steps == 0:
             on_end(0, "")
             return
-        self._order, self._cancelled = Order(loop.stamp_ns(), steps, on_progress, on_end), False
+        self._order = Order(loop.stamp_ns(), steps, on_progress, on_end)
         self._report_at = time.monotonic_ns()
         loop.add_steps(steps)
 
-    def _cancel(self, sim: Simulation) -> None:
+    def _cancel(self, on_end: Callable[[int, str], None], sim: Simulation) -> None:
         order, loop = self._order, self._loop
-        if order is not None and loop is not None:
+        if order is not None and loop is not None and order.on_end is on_end:
             loop.set_paused(True)
             self._end((loop.stamp_ns() - order.begin) // sim.h_ns, "cancelled")
 
@@ -126,4 +127,4 @@ class Waiting:
             if not loop.alive:
                 raise Refusal(FAILED, "the simulator ended.")
         if self.why:
-            raise Refusal(FAILED, f"not all steps were taken: {self.why}.")
+            raise Refusal(FAILED, f"not all steps were taken: {self.why.rstrip('.')}.")

@@ -9,7 +9,7 @@ from observed import rotation
 import rbt_ros as rbt
 from rbt_ros.core.types import JointKind
 from rbt_ros.ros import bounds, entities
-from rbt_ros.ros.result_codes import FAILED, NAME_NOT_UNIQUE, NOT_FOUND, UNSUPPORTED, Refusal
+from rbt_ros.ros.result_codes import FAILED, NAME_INVALID, NAME_NOT_UNIQUE, NOT_FOUND, UNSUPPORTED, Refusal
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,7 @@ def test_a_name_in_use_is_answered_before_what_is_not_offered(moving):
     for name, allow_renaming, code, sentence in (
         ("cubesat", False, NAME_NOT_UNIQUE, "there is an entity 'cubesat' already; choose another name, or allow"),
         ("cubesat", True, UNSUPPORTED, "bodies are neither added nor removed"),
+        ("", False, NAME_INVALID, "an entity without a name; give it one, or allow renaming."),
         ("debris", False, UNSUPPORTED, "bodies are neither added nor removed"),
     ):
         with pytest.raises(Refusal, match=sentence) as refused:
@@ -166,6 +167,31 @@ def test_bounds_apply_together_with_other_filters(scene):
     everything.filter = "^b"
     assert entities.selected(scene.robot, everything, scene.sample()) == ["box", "ball"]
     assert near(scene, bounds.EMPTY) == ["box", "ball", "point"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("^[[:alpha:]]{3}$", ["box"]),
+        ("[^[:upper:][:digit:]l]{5}", ["point"]),
+        ("b(ox|all)", ["box", "ball"]),
+        ("[[:punct:]]|x$", ["box"]),
+        ("[[:space:][:blank:][:alnum:]]{5}", ["point"]),
+    ],
+)
+def test_names_are_found_by_expressions_of_posix(scene, text, found):
+    """As the standard has it: extended regular expressions, with their classes."""
+    wanted = filters(bounds.EMPTY)
+    wanted.filter = text
+    assert entities.selected(scene.robot, wanted, scene.sample()) == found
+
+
+def test_a_class_that_is_none_is_refused(scene):
+    wanted = filters(bounds.EMPTY)
+    wanted.filter = "[[:greek:]]"
+    with pytest.raises(Refusal, match=r"there is no class \[:greek:\]; there are alnum, alpha") as refused:
+        entities.selected(scene.robot, wanted, scene.sample())
+    assert refused.value.code == FAILED
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,12 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+import rbt_ros as rbt
 
 NODE = "/rbt_simulator"
+INACTIVE = "the node is inactive; activate it first."
 
 
 class Manager:
@@ -41,6 +45,10 @@ class Manager:
         assert self.change(transition), self.child.stderr
         assert self.state() == state
 
+    def trigger(self, service: str) -> tuple[bool, str]:
+        response = self.peer.call(Trigger, f"{NODE}/{service}", Trigger.Request())
+        return response.success, response.message
+
     def ticks(self) -> list:
         return self.peer.listen(Clock, "/clock")
 
@@ -64,6 +72,7 @@ def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
     assert 'name="wheel_satellite"' in described[0].data
     assert not peer.set_parameter("scenario", "cubesat").successful, "a configured node has its scenario"
     assert not clock, "an inactive node does not step"
+    assert manager.trigger("pause") == (False, INACTIVE), "at once: nobody waits for a thread that is not there"
     manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
     peer.until(lambda: len(clock) > 20, "steps", child)
     manager.done(Transition.TRANSITION_DEACTIVATE, State.PRIMARY_STATE_INACTIVE)
@@ -71,6 +80,8 @@ def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
     peer.until(lambda: len(clock) > seen, "the clock, repeated for who comes late", child)
     stood = clock[-1]
     peer.until(lambda: clock[-1] is not stood, "the clock again", child)
+    for service in ("resume", "step"):
+        assert manager.trigger(service) == (False, INACTIVE)
     assert clock[-1] == stood
     manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
     peer.until(lambda: clock[-1] != stood, "further steps", child)
@@ -90,6 +101,17 @@ def test_a_scenario_that_cannot_be_configured_leaves_it_unconfigured_and_says_wh
     manager.until_waiting()
     assert manager.peer.set_parameter("scenario", "cubesat").successful
     manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
+
+
+def test_the_scenario_of_the_command_line_gives_way_to_one_that_is_set(ros):
+    child = ros.start("wheel", autostart=False)
+    peer = ros.peer()
+    assert peer.set_parameter("scenario", "panel_pendulum").successful
+    described = peer.listen(String, "robot_description", latched=True)
+    request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CONFIGURE))
+    assert peer.call(ChangeState, f"{NODE}/change_state", request).success
+    peer.until(lambda: described, "robot_description", child)
+    assert f'name="{rbt.load("panel_pendulum").robot.name}"' in described[0].data
 
 
 def test_autostart_is_active_at_once(simulator):

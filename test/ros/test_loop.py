@@ -1,5 +1,6 @@
 """The stepping thread alone: no ROS, and mostly no real time either, so that every count is exact."""
 
+import concurrent.futures
 import threading
 import time as real_time
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros import loop as loop_module
 from rbt_ros.ros import mailbox, measures, pacing, taking
-from rbt_ros.ros.loop import Loop, Output
+from rbt_ros.ros.loop import Inactive, Loop, Output
 
 H = 1_000_000  # [ns] the CubeSat's step
 START = 1_000_000_000  # [ns] clock_start
@@ -449,3 +450,36 @@ def test_the_clock_goes_on_by_the_step_of_a_checkpoint(virtual, saved_ns, first_
     with run:
         pass
     assert run.stamps[:61] == [START + k * H for k in range(51)] + [START + first_ns + 2 * k * H for k in range(10)]
+
+
+def test_what_is_given_up_is_not_done_later(monkeypatch):
+    """Who was told that there is no answer finds nothing changed, whenever the thread looks."""
+    monkeypatch.setattr(mailbox, "ANSWER_S", 0.0)
+    box, done = mailbox.Mailbox(), []
+    with pytest.raises(concurrent.futures.TimeoutError):
+        box.call(done.append)
+    (request,) = box.requests
+    request("sim")
+    assert not done
+
+
+def test_nothing_is_asked_of_a_loop_that_was_never_activated():
+    run = Run(ticks(1))
+    with pytest.raises(Inactive, match=r"the node is inactive; activate it first\."):
+        run.loop.call(lambda sim: sim.reset())
+    run.loop.stop()
+
+
+def test_who_is_held_takes_no_step_until_it_is_let_go():
+    """Whatever is asked meanwhile, and whether it was paused before; a state is told."""
+    with Run(ticks(20), mode="fast", paused=True) as run:
+        loop = run.loop
+        loop.call(lambda sim: loop.set_held(True))
+        for ask in (lambda sim: loop.add_steps(5), lambda sim: loop.set_paused(False)):
+            with pytest.raises(Inactive, match="the node is inactive"):
+                loop.call(ask)
+        loop.call(lambda sim: loop.set_paused(True))
+        assert loop.call(lambda sim: (sim.tick, loop.state)) == (0, "inactive")
+        loop.call(lambda sim: loop.set_held(False))
+        assert loop.call(lambda sim: (sim.tick, loop.state)) == (0, "paused")
+        loop.call(lambda sim: loop.set_paused(False))

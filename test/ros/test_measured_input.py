@@ -40,6 +40,7 @@ class Bench:
 
     def create_subscription(self, kind, topic, callback, qos):
         self.takers[topic] = callback
+        return SimpleNamespace(get_publisher_count=lambda: len(self.publishers[topic]))
 
     def get_publishers_info_by_topic(self, topic):
         return [SimpleNamespace(node_name=name, node_namespace="/") for name in self.publishers[topic]]
@@ -131,6 +132,7 @@ def test_what_is_no_sample_is_refused(bench, message, sentence):
 @pytest.mark.parametrize(("topic", "there"), [(JOINTS, angle(1.0)), (POSE, pose(x=1.0))])
 def test_a_jump_is_an_outlier(bench, topic, there):
     assert "a jump at" in bench.send(topic, there) and "per s; the limit is 10." in bench.told[0]
+    bench.topics.lead(bench.sim.sample(), bench.now_ns)
     values = bench.report(topic).values
     assert (values["outliers"], values["samples taken"]) == (1, 1)
     assert bench.report(topic).summary.startswith("1 samples were dropped: a jump at")
@@ -140,6 +142,48 @@ def test_a_turn_by_two_pi_of_a_quaternion_is_no_jump(bench):
     """q and -q are one attitude."""
     assert not bench.send(POSE, pose(q=(-1.0, 0.0, 0.0, 0.0)))
     assert bench.report(POSE).values["samples taken"] == 2
+
+
+def test_a_publisher_without_a_node_is_one_as_well(bench):
+    """As one of DDS without ROS is: its samples come, so that nothing is missing."""
+    bench.publishers[JOINTS] = ["_NODE_NAME_UNKNOWN_"]
+    bench.send(JOINTS, angle(0.0))
+    report = bench.report(JOINTS)
+    assert (report.values["publishers"], report.summary) == ("one without a node", "stamps are of our clock")
+
+
+def test_a_joint_that_is_named_twice_is_followed_once():
+    assert prescribe(rbt.load("wheel").simulation(), {**VALUES, "measured.joints": f"{JOINT} {JOINT}"}.get) == (JOINT,)
+
+
+def test_poses_that_stay_away_are_reported(bench):
+    """The coupling lets go after measured.timeout, and takes hold again."""
+    assert bench.report(POSE).summary == "nothing comes: the fallback acts", "no pose has led yet"
+    for seconds_ns, lost, summary in (
+        (0, 0, "stamps are of our clock"),
+        (200 * MS, 1, "nothing comes: the fallback acts"),
+        (0, 1, "stamps are of our clock"),
+    ):
+        if not seconds_ns:
+            bench.send(POSE, pose())
+        bench.now_ns += seconds_ns
+        bench.topics.lead(bench.sim.sample(), bench.now_ns)
+        report = bench.report(POSE)
+        assert (report.values["signals lost"], report.summary) == (lost, summary)
+
+
+def test_an_attitude_jumps_by_the_angle_that_it_turns(bench):
+    """10 rad/s over 5 ms are 0.05 rad; a quaternion shows the half of it. After outliers its side is told still."""
+    q = (math.cos(0.03), 0.0, 0.0, math.sin(0.03))  # 0.06 rad
+    assert "a jump at 12 per s; the limit is 10." in bench.send(POSE, pose(q=q))
+    for stray in ((0.0, 1.0, 0.0, 0.0), (-0.6, 0.8, 0.0, 0.0)):
+        assert "a jump at" in bench.send(POSE, pose(q=stray))
+    assert not bench.send(POSE, pose(q=(1.0, 0.0, 0.0, 0.0)))
+    assert not bench.send(POSE, pose(q=(math.cos(0.02), 0.0, 0.0, math.sin(0.02))))
+    far = 0.03  # along each axis: 10.4 m/s together
+    message = pose(x=far, q=(math.cos(0.02), 0.0, 0.0, math.sin(0.02)))
+    message.pose.position.y = message.pose.position.z = far
+    assert "a jump at 10.4 per s" in bench.send(POSE, message)
 
 
 def test_stamps_of_another_clock_are_told_and_stale_ones_refused(bench):
@@ -157,12 +201,13 @@ def test_stamps_of_another_clock_are_told_and_stale_ones_refused(bench):
 
 
 def test_of_two_publishers_none_is_believed_until_one_is_left(bench):
-    bench.publishers[JOINTS].append("other_encoder")
-    assert bench.report(JOINTS).summary == "several publishers: /encoder, /other_encoder"
     before = bench.report(JOINTS).values["samples taken"]
-    bench.send(JOINTS, angle(0.01))
-    assert bench.report(JOINTS).values["samples taken"] == before
+    bench.publishers[JOINTS].append("other_encoder")
+    told = bench.send(JOINTS, angle(0.01))  # before anybody has looked
+    assert told == f"{JOINTS}: several publishers, /encoder, /other_encoder: refused until one is left."
+    report = bench.report(JOINTS)
+    assert report.summary == "several publishers: /encoder, /other_encoder"
+    assert (report.values["samples taken"], report.values["refused"]) == (before, 1)
     bench.publishers[JOINTS].pop()
-    bench.report(JOINTS)
     bench.send(JOINTS, angle(0.01))
     assert bench.report(JOINTS).values["samples taken"] == before + 1

@@ -98,6 +98,28 @@ def test_a_sender_whose_clock_is_put_back_is_believed_after_a_while():
     assert filter.clock.offset_ns == -back
 
 
+def test_a_stamp_of_another_clock_alone_is_not_believed():
+    """Among stamps of one clock one of another, with numbers or without: refused, and those after it are taken."""
+    filter, hour = Filter(Limits()), 3600 * 10**9
+    for k in range(1, 10):
+        filter.judge(k * MS, k * MS, (0.0,))
+    for k, value in ((10, 0.0), (12, math.nan)):
+        assert filter.judge(k * MS + hour, k * MS, (value,)) is None
+        assert filter.judge((k + 1) * MS, (k + 1) * MS, (0.0,)).age_ns == 0
+    assert (filter.counts.unordered, filter.counts.refused, filter.clock.offset_ns) == (1, 1, 0)
+    assert filter.judge(14 * MS + hour, 14 * MS, (0.0,)) is None
+    assert filter.counts.last_fault == "a sample is stamped 3600.000 s ahead of those before: of another clock."
+
+
+def test_a_sender_whose_clock_is_put_ahead_is_believed_after_a_while():
+    filter, hour = Filter(Limits()), 3600 * 10**9
+    for k in range(1, 10):
+        filter.judge(k * MS, k * MS, (0.0,))
+    taken = [filter.judge(k * MS + hour, k * MS, (0.5,)) for k in range(10, 10 + STAYS)]
+    assert [j is not None for j in taken] == [False] * (STAYS - 1) + [True]
+    assert (taken[-1].age_ns, taken[-1].rates, filter.clock.offset_ns) == (0, (0.0,), -hour)
+
+
 def test_a_sample_ages_until_it_acts():
     judged = Filter(Limits()).judge(10 * MS, 12 * MS, (0.0,))
     assert judged.age_at(15 * MS) == 5 * MS

@@ -226,6 +226,9 @@ def test_a_body_on_a_hinge_is_not_put(tool):
 def test_it_plays_pauses_and_stops(tool):
     assert tool.state() == SimulationState.STATE_STOPPED
     assert tool.enter(SimulationState.STATE_STOPPED) == (101, "the simulation is stopped already.")
+    code, text = tool.enter(SimulationState.STATE_PAUSED)
+    assert code == 103 and text == "the simulation is stopped; take steps, or let it play before it is paused."
+    assert tool.state() == SimulationState.STATE_STOPPED
     assert tool.enter(SimulationState.STATE_PLAYING)[0] == Result.RESULT_OK
     assert tool.state() == SimulationState.STATE_PLAYING
     assert tool.code("step_simulation", steps=1) == (4, "the simulation runs; pause it first.")
@@ -308,8 +311,13 @@ def test_while_steps_are_taken_a_reset_and_other_steps_are_refused_and_a_cancel_
     for service, fields in (("reset_simulation", {}), ("step_simulation", {}), ("set_entity_state", {"entity": "hub"})):
         code, text = tool.code(service, **fields)
         assert code == Result.RESULT_INCORRECT_STATE and "wait for their end, or cancel them." in text
-    status, code, text = Goal(tool, 5).wait()
+    refused = Goal(tool, 5)
+    asked = refused.handle.cancel_goal_async()
+    tool.peer.until(asked.done, "the cancelling of what is refused", tool.child)
+    assert not asked.result().goals_canceling, "it ends nobody's steps"
+    status, code, text = refused.wait()
     assert (status, code) == (6, Result.RESULT_INCORRECT_STATE) and text.startswith("other steps are being taken")
+    assert tool.state() == SimulationState.STATE_PLAYING
     cancelled = goal.handle.cancel_goal_async()
     tool.peer.until(cancelled.done, "the cancelling", tool.child)
     status, code, text = goal.wait()
