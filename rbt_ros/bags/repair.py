@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rbt_ros.bags.mcap_source import McapFile, mcap_files
 from rbt_ros.bags.mcap_write import Channel, McapWriter
-from rbt_ros.bags.metadata import Part, write_metadata
+from rbt_ros.bags.metadata import Part, custom_data, read_metadata, write_metadata
 from rbt_ros.bags.sources import Topic
 from rbt_ros.bags.stored import Chunks
 from rbt_ros.bags.type_texts import types_from
@@ -25,7 +25,7 @@ def repair(path: str | Path) -> list[str]:
     if not files:
         raise ScenarioError(f"{path} holds no .mcap file; sqlite3 bags are repaired by `sqlite3 FILE.db3 .recover`.")
     told: list[str] = []
-    custom: dict[str, str] = {}
+    custom = custom_data(read_metadata(path)[0]) if path.is_dir() else {}
     parts: list[Part] = []
     topics: dict[str, tuple[Topic, int]] = {}
     for file in files:
