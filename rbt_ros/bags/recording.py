@@ -77,7 +77,7 @@ class Recording:
         self._told: dict[str, Any] = {}  # how wrench commands are to be read
         self._written: Written | None = None
         what = str(self.folder), robot, prefix, tuple(self._channels), tuple(self._outputs), clock, latched
-        plan = Plan(*what, compression, split_bytes, split_s)
+        plan = Plan(*what, compression, split_bytes, split_s, self._run)
         self._hand: HandOver = Apart(plan) if apart else Queue(Scribe(plan, writer), most_waiting)
         self._sample = self._hand.sample
 
