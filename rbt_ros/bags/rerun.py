@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from rbt_ros.bags.bag import Bag
 from rbt_ros.bags.log import Event, Settings, events
@@ -131,10 +132,17 @@ def changed_scenario(bag: Bag, runs: list[dict[str, Any]], name: str | None, cha
     yaml = YAML(typ="rt")
     document = yaml.load(scenario.text)
     for path, value in changes.items():
-        _put(document, path, YAML(typ="safe").load(value))
+        _put(document, path, _value(path, value))
     text = io.StringIO()
     yaml.dump(document, text)
     return scenario_from_text(text.getvalue(), str((scenario.folder or Path()) / f"{scenario.name}.yaml"))
+
+
+def _value(path: str, text: str) -> Any:
+    try:
+        return YAML(typ="safe").load(text)
+    except YAMLError as err:
+        raise ScenarioError(f"{path}={text:.60}: the value is no YAML; quote what holds brackets or colons.") from err
 
 
 def _put(document: Any, path: str, value: Any) -> None:

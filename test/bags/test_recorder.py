@@ -235,6 +235,10 @@ def test_wrong_requests_are_refused(tmp_path):
         rbt.Recorder(tmp_path / "b", sim, outputs={"tff": 1.0})
     with pytest.raises(rbt.ScenarioError, match="rate -1 of output 'tf' must be a number of Hz, 0 or more"):
         rbt.Recorder(tmp_path / "c", sim, outputs={"tf": -1})
+    for split in ({"split_s": -1.0}, {"split_s": float("nan")}, {"split_bytes": -5}):
+        with pytest.raises(rbt.ScenarioError, match="split_.* must be a number, 0 or more; 0: one file"):
+            rbt.Recorder(tmp_path / "s", sim, **split)
+    assert not (tmp_path / "s").exists()
     (tmp_path / "file").touch()
     with pytest.raises(rbt.ScenarioError, match=r"the bag .* cannot be made \(Not a directory\)"):
         rbt.Recorder(tmp_path / "file" / "d", sim)
