@@ -53,9 +53,12 @@ def _read_ros2(path: Path) -> Source:
                 data_of[connection.topic].append(bytes(memoryview(data)))  # bytes, not so many zeros
         except Exception as err:  # the rest of a damaged file
             damage.append(f"{path.name}: {type(err).__name__}: {str(err)[:200]}; what was read before that is here")
-        read = sum(len(topic.t_ns) for topic in topics.values())
-        if not damage and read != reader.message_count:
-            damage.append(f"{path.name}: {reader.message_count} messages are counted, and {read} are here")
+        counted = dict.fromkeys(topics, 0)
+        for connection in reader.connections:
+            counted[connection.topic] += connection.msgcount
+        for name, count in counted.items():
+            if not damage and (read := len(topics[name].t_ns)) != count:
+                damage.append(f"{path.name}: of {name} {count} messages are counted, and {read} are here")
         damage += [f"{name} holds messages that never came into the bag: {WAL}" for name in _write_ahead_logs(path)]
         custom = {"custom_data": dict(getattr(reader.storage.metadata, "custom", None) or {})}
     return Source("rosbag2", topics, damage, custom, _size(path))

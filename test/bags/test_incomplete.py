@@ -88,7 +88,7 @@ def test_what_was_lost_is_told_after_a_conversion_too(tmp_path, storage):
 
 CASES = {  # what becomes of a database -> what is told
     "DELETE FROM messages WHERE id = 2": "3 messages are counted, and 2 are here",
-    "UPDATE messages SET topic_id = 9 WHERE id = 2": "3 messages are counted, and 2 are here",
+    "UPDATE messages SET topic_id = topic_id + 9 WHERE id = 2": "3 messages are counted, and 2 are here",
     "UPDATE messages SET data = 16 WHERE id = 2": "TypeError: memoryview: a bytes-like object is required, not 'int'",
     "UPDATE messages SET timestamp = 'noon' WHERE id = 3": "TypeError",
 }
