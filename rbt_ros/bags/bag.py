@@ -13,6 +13,7 @@ import numpy as np
 from rbt_ros.bags.arrays import Arrays, arrays_of
 from rbt_ros.bags.foreign import read_foreign
 from rbt_ros.bags.mcap_source import mcap_files, read_mcap
+from rbt_ros.bags.metadata import custom_data, read_metadata, shortfall
 from rbt_ros.bags.sources import Source, Topic
 from rbt_ros.bags.type_texts import types_from
 from rbt_ros.bags.types import Types
@@ -20,6 +21,11 @@ from rbt_ros.errors import MessageError, ScenarioError
 
 PART = 20_000  # messages
 STAMPS = ("header.stamp", "transforms[0].header.stamp", "stamp")
+RUN: dict[str, type | tuple[type, ...]] = {  # what tells what runs, and how
+    **dict.fromkeys(("name", "scenario", "folder", "integrator", "wrench_at", "frame_prefix", "digest"), str),
+    **dict.fromkeys(("seed", "step_ns", "tick", "stamp"), int),
+    **{"wrench_hold": (int, float), "versions": dict},
+}
 LATCHED, STRING = "/latched/", "std_msgs/msg/String"
 
 
@@ -39,8 +45,18 @@ class Bag:
         if not self.path.exists():
             raise ScenarioError(f"there is no bag {self.path}.")
         files = mcap_files(self.path)
-        source: Source = read_mcap(files) if files else read_foreign(self.path)
+        information, trouble = read_metadata(self.path) if files else ({}, "")
+        # messages that are packed one by one, as metadata.yaml alone tells, are left to rosbags
+        plain = str(information.get("compression_mode") or "").lower() != "message"
+        source: Source = read_mcap(files) if files and plain else read_foreign(self.path)
         self.format, self.damage, self.metadata = source.format, source.damage, source.metadata
+        if custom := custom_data(information):
+            self.metadata.setdefault("custom_data", custom)
+        if trouble:
+            self.damage.append(trouble)
+        if not self.damage:
+            count = sum(len(topic.t_ns) for topic in source.topics.values())
+            self.damage += shortfall(self.path, information, count)
         self.size = source.size
         store, reasons = types_from(source.topics.values())
         self._types = Types(store)
@@ -163,8 +179,16 @@ class Bag:
                 except ValueError:
                     continue  # somebody else's topic of that name
                 if isinstance(run, dict) and run.get("rbt_run") == 1:
+                    self._check_run(name, run)
                     found.append({**run, "node": name.removesuffix("/run"), "time_ns": time_ns})
         return sorted(found, key=lambda run: run["time_ns"])
+
+    def _check_run(self, topic: str, run: dict[str, Any]) -> None:
+        """MessageError where it lacks what `recorder.run_of` says."""
+        for key, kind in RUN.items():
+            if not isinstance(run.get(key), kind):
+                text = f"topic {topic} of {self.path}: what runs is damaged: {key} is {run.get(key)!r:.40}."
+                raise MessageError(text)
 
     def types(self) -> Types:
         """The types of the messages, as the bag defines them."""

@@ -106,13 +106,23 @@ def write_bag(bag: Bag, folder: Path, storage: str) -> int:
         with Writer(folder, version=9, storage_plugin=plugin) as writer:
             for topic in bag.topics.values():
                 definition, digest = types.definition(topic.type)
-                qos: list[Qos] = parse_qos(topic.qos) if topic.qos else []
                 connections[topic.name] = writer.add_connection(
-                    topic.name, topic.type, msgdef=definition, rihs01=digest, offered_qos_profiles=qos
+                    topic.name, topic.type, msgdef=definition, rihs01=digest, offered_qos_profiles=_profiles(topic)
                 )
+            for values in bag.metadata.values():
+                for key, value in values.items():
+                    writer.set_custom_data(key, value)
             for time, topic, data in bag.rows():
                 writer.write(connections[topic.name], time, data)
                 count += 1
     except OSError as err:
         raise ScenarioError(f"the bag {folder} cannot be written ({err.strerror}).") from err
     return count
+
+
+def _profiles(topic: Topic) -> list[Qos]:
+    """The offered profiles; none where they cannot be read."""
+    try:
+        return parse_qos(topic.qos) if topic.qos else []
+    except Exception:  # whatever a damaged file makes of rosbags: a topic without profiles is what rosbag2 takes too
+        return []

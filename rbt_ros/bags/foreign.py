@@ -17,6 +17,7 @@ from rbt_ros.bags.types import known_types
 from rbt_ros.errors import ScenarioError
 
 HEADER = "std_msgs/msg/Header"
+WAL = "sqlite3 FILE.db3 'PRAGMA wal_checkpoint' takes them in"
 ENCODINGS = {MessageDefinitionFormat.MSG: "ros2msg", MessageDefinitionFormat.IDL: "ros2idl"}
 
 
@@ -31,7 +32,8 @@ def read_foreign(path: Path) -> Source:
     try:
         return _read_ros1(path) if is_ros1 else _read_ros2(path)
     except Exception as err:  # whatever damaged files make of rosbags, sqlite and their decompressors
-        raise ScenarioError(f"the bag {path} cannot be read ({type(err).__name__}: {str(err)[:200]}).") from err
+        text = " ".join(str(err).split())[:200]
+        raise ScenarioError(f"the bag {path} cannot be read ({type(err).__name__}: {text}).") from err
 
 
 def _read_ros2(path: Path) -> Source:
@@ -48,9 +50,16 @@ def _read_ros2(path: Path) -> Source:
         try:
             for connection, time, data in reader.messages():
                 topics[connection.topic].t_ns.append(time)
-                data_of[connection.topic].append(bytes(data))
+                data_of[connection.topic].append(bytes(memoryview(data)))  # bytes, not so many zeros
         except Exception as err:  # the rest of a damaged file
             damage.append(f"{path.name}: {type(err).__name__}: {str(err)[:200]}; what was read before that is here")
+        counted = dict.fromkeys(topics, 0)
+        for connection in reader.connections:
+            counted[connection.topic] += connection.msgcount
+        for name, count in counted.items():
+            if not damage and (read := len(topics[name].t_ns)) != count:
+                damage.append(f"{path.name}: of {name} {count} messages are counted, and {read} are here")
+        damage += [f"{name} holds messages that never came into the bag: {WAL}" for name in _write_ahead_logs(path)]
         custom = {"custom_data": dict(getattr(reader.storage.metadata, "custom", None) or {})}
     return Source("rosbag2", topics, damage, custom, _size(path))
 
@@ -79,6 +88,12 @@ def _read_ros1(path: Path) -> Source:
             topic.t_ns.append(time)
             data_of[topic.name].append(b"" if topic.type in skipped else bytes(store.ros1_to_cdr(data, topic.type)))
     return Source("rosbag1", topics, [], {}, _size(path))
+
+
+def _write_ahead_logs(path: Path) -> list[str]:
+    """What sqlite did not take into its file before it was killed."""
+    files = path.glob("*.db3-wal") if path.is_dir() else [path.with_name(path.name + "-wal")]
+    return [file.name for file in files if file.exists() and file.stat().st_size]
 
 
 def _size(path: Path) -> int:

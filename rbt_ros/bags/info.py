@@ -1,6 +1,7 @@
 """`rbt info BAG`: what is in a bag, in lines."""
 
 from rbt_ros.bags.bag import Bag
+from rbt_ros.errors import MessageError
 
 
 def described(bag: Bag) -> list[str]:
@@ -16,11 +17,20 @@ def described(bag: Bag) -> list[str]:
         lines.append(f"  {name}: {topic.type}, {count}{rate}")
     if empty := [name for name, topic in sorted(bag.topics.items()) if not topic.t_ns]:
         lines.append(f"  without messages: {', '.join(empty)}")
-    for run in bag.runs():
+    return lines + _running(bag) + troubles(bag)
+
+
+def _running(bag: Bag) -> list[str]:
+    try:
+        runs = bag.runs()
+    except MessageError as err:
+        return [f"  what runs cannot be read: {err}"]
+    lines = []
+    for run in runs:
         versions = ", ".join(f"{key} {value}" for key, value in run["versions"].items())
         how = f"{run['integrator']}, step {run['step_ns'] * 1e-6:g} ms, seed {run['seed']}, digest {run['digest']}"
         lines.append(f"  from {run['stamp'] * 1e-9:.9g} s runs '{run['name']}', tick {run['tick']}: {how} ({versions})")
-    return lines + troubles(bag)
+    return lines
 
 
 def troubles(bag: Bag) -> list[str]:
@@ -30,8 +40,8 @@ def troubles(bag: Bag) -> list[str]:
         lines.append(f"  skipped: {name}, {skipped.messages} messages of {skipped.type}: {skipped.reason}")
     for name, count in bag.backwards().items():
         lines.append(f"  out of order: the times of {name} go back {count} times")
-    lost = sum(int(values.get("rbt_lost_samples", "0")) for values in bag.metadata.values())
-    if lost:
+    said = (values.get("rbt_lost_samples", "") for values in bag.metadata.values())
+    if lost := max((int(count) for count in said if count.isdecimal()), default=0):
         lines.append(f"  incomplete: {lost} samples were lost while it was recorded")
     if bag.format == "mcap" and bag.path.is_dir() and not (bag.path / "metadata.yaml").exists():
         lines.append(f"  metadata.yaml is missing: was the recording killed? `rbt repair {bag.path}` makes it")

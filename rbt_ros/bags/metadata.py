@@ -11,6 +11,7 @@ from rbt_ros.bags.mcap_write import Channel
 
 VERSION = 9
 FILE = "metadata.yaml"
+INFORMATION = "rosbag2_bagfile_information"
 FOR_EVER = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -57,6 +58,34 @@ def profiles_of(qos: str) -> Any:
         return []
 
 
+def read_metadata(folder: Path) -> tuple[dict[str, Any], str]:
+    """What metadata.yaml tells of a bag, and why it cannot be read; nothing of both where it is not there."""
+    if not (folder / FILE).is_file():
+        return {}, ""
+    try:
+        found = YAML(typ="safe").load((folder / FILE).read_text(encoding="utf-8"))[INFORMATION]
+        return dict(found), ""
+    except Exception as err:  # whatever a damaged file makes of ruamel, or of us
+        return {}, f"{FILE} cannot be read ({type(err).__name__}); `rbt repair {folder}` makes it again"
+
+
+def custom_data(information: dict[str, Any]) -> dict[str, str]:
+    """What the writer of a bag says of it, by key."""
+    found = information.get("custom_data")
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def shortfall(folder: Path, information: dict[str, Any], messages: int) -> list[str]:
+    """What metadata.yaml tells of and the folder does not hold, in words. messages: how many it does."""
+    names, count = information.get("relative_file_paths"), information.get("message_count")
+    listed = [Path(str(name)).name for name in names] if isinstance(names, list) else []
+    if missing := [name for name in listed if not (folder / name).exists()]:
+        return [f"{FILE} names {', '.join(missing)}, which the folder does not hold: its messages are missing"]
+    if isinstance(count, int) and count != messages:
+        return [f"{FILE} counts {count} messages, and {messages} are here"]
+    return []
+
+
 def write_metadata(
     folder: Path, parts: Sequence[Part], channels: Sequence[tuple[Channel, str, int]], custom: dict[str, str]
 ) -> None:
@@ -100,5 +129,5 @@ def write_metadata(
         "ros_distro": "jazzy",
     }
     draft = folder / f"{FILE}.part"
-    draft.write_text(yaml_text({"rosbag2_bagfile_information": information}), encoding="utf-8")
+    draft.write_text(yaml_text({INFORMATION: information}), encoding="utf-8")
     draft.replace(folder / FILE)

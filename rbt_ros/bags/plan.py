@@ -1,5 +1,6 @@
 """What is to be recorded, as data that another process can take; and the scribe, who makes the messages and writes."""
 
+import json
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,8 @@ from rbt_ros.results import Sample
 FLUSH_S = 0.25  # [s] steady time from one chunk to the next
 STRING = "std_msgs/msg/String"
 DIGEST = "digest"  # the key of the one output that is no topic of the node
+MOST_DIGESTS = 1000  # in the metadata of a bag
+METADATA = "rbt_ros"  # what its maps of strings are called in the files
 OF_MOTION = {DIGEST, "tf", "joint_states", "odom", "multi_dof_joint_states"}  # outputs that need no more than it
 
 
@@ -49,6 +52,7 @@ class Plan(NamedTuple):
     compression: str
     split_bytes: int
     split_s: float
+    run: int  # the channel that tells what runs
 
 
 class Due(NamedTuple):
@@ -76,6 +80,23 @@ class Written(NamedTuple):
     failure: str = ""
 
 
+class Trail:
+    """Digests at even distances over a run of any length."""
+
+    def __init__(self, most: int = MOST_DIGESTS):
+        """most: how many are kept, an even number; of more, each second one is dropped."""
+        self._most, self._every, self._count = most, 1, 0
+        self.lines: list[str] = []
+
+    def add(self, line: str) -> None:
+        """The next one."""
+        if self._count % self._every == 0:
+            if len(self.lines) == self._most:
+                self.lines, self._every = self.lines[::2], 2 * self._every
+            self.lines.append(line)
+        self._count += 1
+
+
 class Scribe:
     """Makes messages and writes them. Used by one thread, of this process or another."""
 
@@ -101,9 +122,12 @@ class Scribe:
         self._outputs = [encoded(output) for output in plan.outputs]
         self._clock, self._latched = encoded(plan.clock), [encoded(output) for output in plan.latched]
         self._flushed = time.monotonic()
+        self._run, self._trail, self._said = plan.run, Trail(), dict[str, str]()
 
     def _digest(self, sample: Sample, stamp: int) -> bytes:
-        return bytes(encode(self._types, STRING, {"data": f"{sample.tick} {sample.digest()}"}))
+        text = f"{sample.tick} {sample.digest()}"
+        self._trail.add(f"{stamp} {text}")
+        return bytes(encode(self._types, STRING, {"data": text}))
 
     def sample(self, due: tuple[int, ...], sample: Sample, stamp: int) -> None:
         """The clock and the outputs that are due."""
@@ -121,6 +145,9 @@ class Scribe:
     def fields(self, channel: int, fields: Fields, time_ns: int) -> None:
         """One message of other origin."""
         self._bag.write(channel, time_ns, bytes(encode(self._types, self._kinds[channel - 1], fields)))
+        if channel == self._run and not self._said:
+            self._said = said_of(json.loads(fields["data"]))
+            self._bag.add_metadata(METADATA, self._said)  # now: it is there whatever is killed
 
     def flush_in_time(self) -> None:
         """Close the chunk where that is due."""
@@ -130,11 +157,17 @@ class Scribe:
 
     def end(self, lost: int) -> Written:
         """Write the index and metadata.yaml."""
-        custom: dict[str, Any] = {"rbt_lost_samples": str(lost)}
-        self._bag.add_metadata("rbt_ros", custom)
+        custom = {**self._said, "rbt_lost_samples": str(lost), "rbt_digests": "\n".join(self._trail.lines)}
+        self._bag.add_metadata(METADATA, custom)
         self._bag.close(custom)
         return Written(self._bag.messages, self._bag.size)
 
     def abandon(self) -> None:
         """Leave the files as they are."""
         self._bag.abandon()
+
+
+def said_of(run: dict[str, Any]) -> dict[str, str]:
+    """Of what runs that which the metadata of a bag tells: scenario, seed, versions."""
+    found = {f"rbt_{key}": run[key] for key in ("scenario", "seed", "versions") if key in run}
+    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}

@@ -62,6 +62,9 @@ class Recording:
 
         apart: written by a process of its own, so that nothing takes the interpreter from the thread that steps.
         """
+        for name, value in {"split_bytes": split_bytes, "split_s": split_s}.items():
+            if not 0 <= value < 9e18:
+                raise ScenarioError(f"{name} {value!r:.40} must be a number, 0 or more; 0: one file.")
         self.folder = Path(folder).expanduser()
         self._node, self._space = node, node.rpartition("/")[0]
         self._h_ns, self._zero_ns, self._robot = h_ns, clock_start_ns, robot
@@ -77,7 +80,7 @@ class Recording:
         self._told: dict[str, Any] = {}  # how wrench commands are to be read
         self._written: Written | None = None
         what = str(self.folder), robot, prefix, tuple(self._channels), tuple(self._outputs), clock, latched
-        plan = Plan(*what, compression, split_bytes, split_s)
+        plan = Plan(*what, compression, split_bytes, split_s, self._run)
         self._hand: HandOver = Apart(plan) if apart else Queue(Scribe(plan, writer), most_waiting)
         self._sample = self._hand.sample
 

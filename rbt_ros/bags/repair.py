@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rbt_ros.bags.mcap_source import McapFile, mcap_files
 from rbt_ros.bags.mcap_write import Channel, McapWriter
-from rbt_ros.bags.metadata import Part, write_metadata
+from rbt_ros.bags.metadata import Part, custom_data, read_metadata, write_metadata
+from rbt_ros.bags.plan import METADATA
 from rbt_ros.bags.sources import Topic
 from rbt_ros.bags.stored import Chunks
 from rbt_ros.bags.type_texts import types_from
@@ -25,7 +26,7 @@ def repair(path: str | Path) -> list[str]:
     if not files:
         raise ScenarioError(f"{path} holds no .mcap file; sqlite3 bags are repaired by `sqlite3 FILE.db3 .recover`.")
     told: list[str] = []
-    custom: dict[str, str] = {}
+    custom = custom_data(read_metadata(path)[0]) if path.is_dir() else {}
     parts: list[Part] = []
     topics: dict[str, tuple[Topic, int]] = {}
     for file in files:
@@ -43,7 +44,7 @@ def repair(path: str | Path) -> list[str]:
             _rewrite(file, held, found.metadata)
             why = found.damage or "its index is missing"
             told.append(f"{file.name}: {why}; {count} messages are whole, the file as it was is kept as {KEPT}")
-        custom |= found.metadata.get("rbt_ros", {})
+        custom |= found.metadata.get(METADATA, {})
         parts.append(Part(file.name, min(times, default=0), max(times, default=0), count))
         for topic in held:
             known, before = topics.get(topic.name, (topic, 0))

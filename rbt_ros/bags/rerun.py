@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from rbt_ros.bags.bag import Bag
 from rbt_ros.bags.log import Event, Settings, events
@@ -37,7 +38,8 @@ class Rerun:
         self._what_if = what_if or bool(changes)
         self.scenario = changed_scenario(bag, runs, scenario, changes or {})
         self.sim = Simulation.of(self.scenario)
-        check_names(bag, self.sim.robot)
+        if lacking := check_names(bag, self.sim.robot, some=what_if and not runs):
+            self.told.append(f"{bag.path} does not tell of {', '.join(lacking)}: simulated, and compared with nothing.")
         if not runs:
             runs = [_assumed(bag, self.scenario)]
         self.node, self.prefix = runs[0]["node"], runs[0]["frame_prefix"]
@@ -130,10 +132,17 @@ def changed_scenario(bag: Bag, runs: list[dict[str, Any]], name: str | None, cha
     yaml = YAML(typ="rt")
     document = yaml.load(scenario.text)
     for path, value in changes.items():
-        _put(document, path, YAML(typ="safe").load(value))
+        _put(document, path, _value(path, value))
     text = io.StringIO()
     yaml.dump(document, text)
     return scenario_from_text(text.getvalue(), str((scenario.folder or Path()) / f"{scenario.name}.yaml"))
+
+
+def _value(path: str, text: str) -> Any:
+    try:
+        return YAML(typ="safe").load(text)
+    except YAMLError as err:
+        raise ScenarioError(f"{path}={text:.60}: the value is no YAML; quote what holds brackets or colons.") from err
 
 
 def _put(document: Any, path: str, value: Any) -> None:
@@ -147,8 +156,11 @@ def _put(document: Any, path: str, value: Any) -> None:
     document[last] = value
 
 
-def check_names(bag: Bag, robot: Robot) -> None:
-    """ScenarioError with the differences where the bag is of another robot, by the names of its joints and bodies."""
+def check_names(bag: Bag, robot: Robot, *, some: bool = False) -> list[str]:
+    """ScenarioError with the differences where the bag is of another robot, by the names of its joints and bodies.
+
+    some: joints may be missing, as where not each has an encoder; which are.
+    """
     joints = _names(bag, "joint_states", "sensor_msgs/msg/JointState", r"name\[\d+\]")
     frames = _names(bag, "tf", "tf2_msgs/msg/TFMessage", r"transforms\[\d+\]\.child_frame_id")
     known = {body.name for body in robot.bodies} | {
@@ -157,12 +169,17 @@ def check_names(bag: Bag, robot: Robot) -> None:
     for what, found, own in (("joints", joints, set(robot.joint_names)), ("frames", frames, known)):
         strange = {name for name in found if name not in own and name.rpartition("/")[2] not in own}
         missing = own - found if what == "joints" and found else set()
-        if strange or missing:
+        if strange:
             raise ScenarioError(
-                f"{what} {', '.join(sorted(strange)) or '-'} of the bag are not those of robot '{robot.name}'"
+                f"{what} {', '.join(sorted(strange))} of the bag are not those of robot '{robot.name}'"
                 + (f", whose {', '.join(sorted(missing))} it lacks" if missing else "")
                 + "; it is the bag of another robot."
             )
+        if missing and not some:
+            lacking = ", ".join(sorted(missing))
+            text = f"the bag lacks joints {lacking} of robot '{robot.name}'; it is the bag of another robot."
+            raise ScenarioError(text)
+    return sorted(set(robot.joint_names) - joints) if joints else []
 
 
 def _names(bag: Bag, topic: str, kind: str, pattern: str) -> set[str]:
@@ -174,7 +191,7 @@ def _names(bag: Bag, topic: str, kind: str, pattern: str) -> set[str]:
         return set()
     wanted = re.compile(pattern).fullmatch
     parts = (part.texts for part in bag.parts(found.name))
-    return {name for texts in parts for path, names in texts.items() if wanted(path) for name in names}
+    return {name for texts in parts for path, names in texts.items() if wanted(path) for name in names if name}
 
 
 def first_stamp(bag: Bag, otherwise: int) -> int:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.bags.bag import Bag
+from rbt_ros.bags.arrays import Arrays
+from rbt_ros.bags.bag import LATCHED, Bag
 from rbt_ros.bags.rerun import Rerun
 from rbt_ros.bags.table import JOINTS, ODOMETRY
 from rbt_ros.errors import MessageError, ScenarioError
@@ -101,14 +102,14 @@ def residuals(
         raise ScenarioError(f"{bag.path} holds no joint states and no odometry to compare with.")
     for joint in driven:
         _drive(again, bag, joint, recorded)
+    recorded = {name: row for name, row in recorded.items() if (row[0] >= again.stamp).any()}
+    if not recorded:
+        raise ScenarioError(f"{bag.path} has nothing recorded from the start of the scenario on.")
     stamps = np.unique(np.concatenate([t_ns for t_ns, _, _ in recorded.values()]))
     stamps = stamps[stamps >= again.stamp]
-    if not len(stamps):
-        raise ScenarioError(f"{bag.path} has nothing recorded from the start of the scenario on.")
     history = _history(again, stamps, recorded)
-    rows, names = [], list(recorded)
-    for k, name in enumerate(names):
-        t_ns, unit, values = recorded[name]
+    rows = []
+    for k, (name, (t_ns, unit, values)) in enumerate(recorded.items()):
         keep = t_ns >= stamps[0]
         rows.append(Residual(name, unit, t_ns[keep], values[keep], np.interp(t_ns[keep], stamps, history[:, k])))
     shift = _best_shift(rows, stamps, history) if align else 0.0
@@ -132,24 +133,56 @@ def _rising(bag: Bag, name: str, t_ns: np.ndarray) -> np.ndarray:
 
 
 def _joints(bag: Bag, again: Rerun) -> Recorded:
+    own = f"{again.node.rpartition('/')[0]}/joint_states"
     try:
-        topic = bag.topic("joint_states", JOINTS)
+        topic = bag.topic(own if own in bag.topics else "joint_states", JOINTS)
     except MessageError:
-        if "/joint_states" in bag.topics:
+        if any(name.endswith("/joint_states") and LATCHED not in name for name in (*bag.topics, *bag.skipped)):
             raise
         return {}
     if not topic.t_ns or not again.sim.robot.joint_names:
         return {}
     read, found = bag.arrays(topic.name), Recorded()
     t_ns = _rising(bag, topic.name, read.stamps["header.stamp"])
-    for path, names in read.texts.items():
-        if path.startswith("name[") and len(set(names)) == 1:
-            k = int(path[5:-1])
-            unit = "m" if names[0] in _sliding(again) else "rad"
-            for key, field, per in (("position", "position", ""), ("rate", "velocity", "/s")):
-                if read.numbers[field].dtype != object and k < read.numbers[field].shape[1]:
-                    found[f"{names[0]}.{key}"] = t_ns, unit + per, read.numbers[field][:, k]
+    for key, field, per in (("position", "position", ""), ("rate", "velocity", "/s")):
+        for joint, (rows, values) in _by_joint(f"{topic.name} of {bag.path}", read, field).items():
+            unit = "m" if joint in _sliding(again) else "rad"
+            _add(again, found, f"{joint}.{key}", unit + per, t_ns[rows], values)
     return found
+
+
+def _by_joint(where: str, read: Arrays, field: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Joint -> which messages tell of it, and what; their names may come in any order, some in each message."""
+    paths, rows_of = [path for path in read.texts if path.startswith("name[")], dict[tuple[str, ...], list[int]]()
+    listed = zip(*(read.texts[path] for path in sorted(paths, key=lambda path: int(path[5:-1]))), strict=True)
+    for row, names in enumerate(listed):
+        rows_of.setdefault(names, []).append(row)
+    parts: dict[str, list[np.ndarray]] = {}
+    for names, rows in rows_of.items():
+        count = sum(map(bool, names))
+        told = {row: numbers for row in rows if len(numbers := read.numbers[field][row])}
+        for row, numbers in told.items():
+            if len(numbers) != count:
+                raise MessageError(f"{where}: message {row} has {count} names and {len(numbers)} numbers as {field}.")
+        block = np.array(list(told.values()), float).reshape(len(told), count)
+        for name, column in zip(names, block.T, strict=False):
+            parts.setdefault(name, []).append(np.array([list(told), column]))
+    found = {}
+    for name, part in parts.items():
+        both = np.hstack(part)
+        rows_in_order, values = both[:, np.argsort(both[0])]
+        if values.size:
+            found[name] = rows_in_order.astype(int), values
+    return found
+
+
+def _add(again: Rerun, found: Recorded, name: str, unit: str, t_ns: np.ndarray, values: np.ndarray) -> None:
+    """Note a quantity; what is no number is left out, and told."""
+    good = np.isfinite(values)
+    if not good.all():
+        again.told.append(f"{name}: {np.count_nonzero(~good)} of {len(values)} recorded values are no finite numbers.")
+    if good.any():
+        found[name] = t_ns[good], unit, values[good]
 
 
 def _sliding(again: Rerun) -> set[str]:
@@ -172,9 +205,9 @@ def _bodies(bag: Bag, again: Rerun) -> Recorded:
             raise MessageError(f"{topic.name} of {bag.path} is of '{body}', which the robot does not have.")
         t_ns = _rising(bag, topic.name, read.stamps["header.stamp"])
         for c in "xyz":
-            found[f"{body}.position_{c}"] = t_ns, "m", read.numbers[f"pose.pose.position.{c}"]
+            _add(again, found, f"{body}.position_{c}", "m", t_ns, read.numbers[f"pose.pose.position.{c}"])
         for c in "wxyz":
-            found[f"{body}.quaternion_{c}"] = t_ns, "-", read.numbers[f"pose.pose.orientation.{c}"]
+            _add(again, found, f"{body}.quaternion_{c}", "-", t_ns, read.numbers[f"pose.pose.orientation.{c}"])
     return found
 
 
@@ -192,7 +225,7 @@ def _drive(again: Rerun, bag: Bag, joint: str, recorded: Recorded) -> None:
     times, sim = (t_ns[keep] - again.stamp) * 1e-9, again.sim
     motion = table(times.tolist(), values[keep].tolist(), "cubic")
     rates = recorded.get(f"{joint}.rate")
-    rate = rates[2][keep][0] if rates else np.gradient(values[keep], times)[0]
+    rate = np.interp(t_ns[keep][0], rates[0], rates[2]) if rates else np.gradient(values[keep], times)[0]
     if joint in [hinge.name for hinge in sim.robot.hinges]:
         sim.set_hinge(joint, float(values[keep][0]), rate=float(rate))
     sim.prescribe(joint, motion)
@@ -243,4 +276,5 @@ def _best_shift(rows: list[Residual], stamps: np.ndarray, history: np.ndarray) -
     grid = np.linspace(-MOST_SHIFT_S, MOST_SHIFT_S, 201)
     best = grid[int(np.argmin([misfit(shift) for shift in grid]))]
     step = grid[1] - grid[0]
-    return float(minimize_scalar(misfit, bounds=(best - step, best + step), method="bounded").x)
+    bounds = max(best - step, -MOST_SHIFT_S), min(best + step, MOST_SHIFT_S)
+    return float(minimize_scalar(misfit, bounds=bounds, method="bounded").x)

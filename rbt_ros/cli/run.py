@@ -2,12 +2,13 @@
 
 import argparse
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rbt_ros.cli.arguments import add_scenario, positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, add_scenario, positive, warn_of_compiling
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.paths import made_folder
@@ -38,10 +39,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reactions", action="store_true", help="tell what the hinges transmit too (docs/hinges.md)")
     parser.add_argument("--view", action="store_true", help="show it in the browser meanwhile (docs/view.md)")
     parser.add_argument("--record", type=Path, metavar="BAG", help="record a bag: a folder that is not there yet")
+    bag = parser.add_argument_group("of the bag that --record makes (docs/bags.md)")
+    bag.add_argument("--storage", choices=("mcap", "sqlite3"), help="sqlite3: converted once the run is over (mcap)")
+    bag.add_argument("--compression", choices=("zstd", "lz4", "none"), help="of each chunk of MCAP (zstd)")
+    bag.add_argument("--split-mb", type=above_zero, metavar="MB", help="a new file begins when one holds more")
+    bag.add_argument("--split-s", type=positive, metavar="S", help="a new file begins when one holds more [s]")
 
 
 def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     """Run it, tell what came out, write the files."""
+    _check_bag(arguments)
     scenario = load(arguments.scenario)
     until = arguments.until or (scenario.duration_ns or 0) * 1e-9
     if not until:
@@ -54,7 +61,7 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     warn_of_compiling()
     sim.warm_up()
     started = time.perf_counter()
-    with _recorded(arguments.record, sim), _shown(arguments.view, scenario, sim, progress) as progress:
+    with _recorded(arguments, sim), _shown(arguments.view, scenario, sim, progress) as progress:
         result = sim.run(until, arguments.every or _thousandth(until, sim.h_ns * 1e-9), progress)
     elapsed = time.perf_counter() - started
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
@@ -72,18 +79,44 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     return 0
 
 
+def _check_bag(arguments: argparse.Namespace) -> None:
+    """ScenarioError where options of a bag do not go together, or the bag is there already."""
+    of_mcap = {"--compression": arguments.compression, "--split-mb": arguments.split_mb, "--split-s": arguments.split_s}
+    given = [name for name, value in {"--storage": arguments.storage, **of_mcap}.items() if value]
+    if given and arguments.record is None:
+        raise ScenarioError(f"{', '.join(given)}: of a bag, and none is recorded; say where: --record BAG")
+    if arguments.storage == "sqlite3":
+        if others := [name for name in given if name in of_mcap]:
+            raise ScenarioError(f"{', '.join(others)}: for --storage mcap only; sqlite3 is one file, as it is.")
+        if arguments.record.exists():
+            raise ScenarioError(f"the bag {arguments.record} is there already; give another name, or remove it.")
+
+
 @contextlib.contextmanager
-def _recorded(folder: Path | None, sim: Simulation) -> Iterator[None]:
+def _recorded(arguments: argparse.Namespace, sim: Simulation) -> Iterator[None]:
     """Around what is to be recorded, where it is."""
+    folder: Path | None = arguments.record
     if folder is None:
         yield
         return
     from rbt_ros.bags.recorder import Recorder
 
-    with Recorder(folder, sim) as recorder:
+    converted = arguments.storage == "sqlite3"
+    written = folder.with_name(f"{folder.name}_mcap") if converted else folder
+    split_bytes, split_s = round((arguments.split_mb or 0.0) * 1e6), arguments.split_s or 0.0
+    compression = arguments.compression or "zstd"
+    with Recorder(written, sim, compression=compression, split_bytes=split_bytes, split_s=split_s) as recorder:
         yield
     report = recorder.close()
-    print(f"wrote {report.folder}: {report.messages} messages, {report.size * 1e-6:.3g} MB")
+    size = report.size
+    if converted:
+        from rbt_ros.bags.bag import Bag
+        from rbt_ros.bags.convert import write_bag
+
+        write_bag(Bag(written), folder, "sqlite3")
+        shutil.rmtree(written)
+        size = Bag(folder).size
+    print(f"wrote {folder}: {report.messages} messages, {size * 1e-6:.3g} MB")
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from rbt_ros.bags.mcap_write import PACK
 from rbt_ros.errors import ScenarioError
 from rbt_ros.imu import sensors
 from rbt_ros.model.checks import LONGEST_S
@@ -96,6 +97,9 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared("realtime_factor", 1.0, "simulated seconds per second in mode realtime", RATES),
         Declared("record", False, "record a bag from the start; ~/record begins and ends one later", read_only=True),
         Declared("record_to", "", "the folder of the next bag; empty: the scenario's name and the time"),
+        Declared("record_compression", "zstd", "of each chunk of the next bag", choices=tuple(PACK)),
+        Declared("record_split_mb", 0.0, "a new file of the bag begins when one holds more [MB]; 0: never", (0.0, 1e9)),
+        Declared("record_split_s", 0.0, "a new file of the bag begins when one holds more [s]; 0: never", (0.0, 9e9)),
         *REALTIME,
         Declared(
             "imu.body",

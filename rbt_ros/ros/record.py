@@ -56,6 +56,9 @@ class NodeRecorder:
             clock_start_ns=self._loop.zero_ns,
             prefix=self._value("frame_prefix"),
             node=self._name,
+            compression=self._value("record_compression"),
+            split_bytes=round(self._value("record_split_mb") * 1e6),
+            split_s=self._value("record_split_s"),
             extra=(DIAGNOSTICS,),
             apart=True,
         )

@@ -112,7 +112,8 @@ def test_the_other_process_from_within(tmp_path, monkeypatch, capsys):
         recording.take(sim.sample(), 10**9 + sim.t_ns)
         sim.advance(1)
     ring.append(bytes([PART, FIELDS]))
-    ring.append(pickle.dumps((recording._run, {"data": "hello"}, 7)))
+    said = json.dumps({"seed": 3})
+    ring.append(pickle.dumps((recording._run, {"data": said}, 7)))
     ring.lose()
     for code in (0, 1):  # the second time there is nothing in the ring
         assert run_apart(ring, monkeypatch) == code
@@ -124,7 +125,9 @@ def test_the_other_process_from_within(tmp_path, monkeypatch, capsys):
         0,
         1,
     }
-    assert bag.texts("/rbt_simulator/run") == [(7, "hello")] and bag.metadata["rbt_ros"] == {"rbt_lost_samples": "1"}
+    assert bag.texts("/rbt_simulator/run") == [(7, said)]
+    digests = "\n".join(f"{time} {text}" for time, text in bag.texts("/rbt_simulator/digest"))
+    assert bag.metadata["rbt_ros"] == {"rbt_seed": "3", "rbt_lost_samples": "1", "rbt_digests": digests}
 
 
 def test_what_the_other_process_dies_of_is_told(tmp_path, monkeypatch, capsys):
@@ -207,7 +210,7 @@ def test_what_finds_no_room_is_counted_and_commands_wait(small):
         report = recording.close()
     bag = rbt.Bag(recording.folder)
     assert report.lost == 300 - len(bag.topic("joint_states").t_ns)
-    assert bag.metadata["rbt_ros"] == {"rbt_lost_samples": str(report.lost)}
+    assert bag.metadata["rbt_ros"]["rbt_lost_samples"] == str(report.lost)
     assert bag.arrays("/rbt_simulator/latched/efforts").numbers["effort"][:, 0].tolist() == list(range(300))
     assert "x" * 200_000 in bag.texts("/rbt_simulator/run")[-1][1]
 

@@ -62,6 +62,19 @@ def test_a_run_is_recorded_told_and_verified(run_rbt, swing, tmp_path):
     assert done.code == 1 and done.err == "rbt: the bag flight is there already; give another name, or remove it.\n"
 
 
+def test_a_run_is_recorded_in_other_ways(run_rbt, swing, tmp_path):
+    """As sqlite3, of which no MCAP is left; in files of 40 ms, by lz4."""
+    run = ("run", "pendulum.yaml", "--until", "0.1", "--record")
+    assert "wrote three: 2" in run_rbt(*run, "three", "--storage", "sqlite3").out
+    assert sorted(file.name for file in (tmp_path / "three").iterdir()) == ["metadata.yaml", "three.db3"]
+    assert not (tmp_path / "three_mcap").exists()
+    assert run_rbt(*run, "four", "--split-s", "0.04", "--split-mb", "5", "--compression", "lz4").code == 0
+    files = sorted((tmp_path / "four").glob("*.mcap"))
+    assert len(files) == 3 and all(b"lz4" in file.read_bytes() for file in files)
+    for name in ("three", "four"):
+        assert run_rbt("verify", name).out.startswith("the same: 2 digests and ")
+
+
 def test_conversions(run_rbt, swing, tmp_path):
     done = run_rbt("convert", "swing", "t.csv")
     assert done.code == 0 and "wrote t.csv: 9 columns" in done.out
@@ -134,6 +147,18 @@ def test_a_difference_has_an_exit_code_of_its_own(run_rbt, swing, tmp_path):
 
 
 WRONG = {  # the words of a command: exit code, what is said
+    "run pendulum.yaml --until 1 --compression lz4 --split-s 1": (
+        1,
+        "rbt: --compression, --split-s: of a bag, and none is recorded; say where: --record BAG",
+    ),
+    "run pendulum.yaml --until 1 --record x --storage sqlite3 --split-mb 1": (
+        1,
+        "rbt: --split-mb: for --storage mcap only; sqlite3 is one file, as it is.",
+    ),
+    "run pendulum.yaml --until 1 --record swing --storage sqlite3": (1, "rbt: the bag swing is there already; give an"),
+    "run pendulum.yaml --until 1 --record x --split-s 0": (2, "'0' is not a positive number of seconds"),
+    "run pendulum.yaml --until 1 --record x --compression bz2": (2, "invalid choice: 'bz2'"),
+    "replay swing --as inputs --set step=[1,": (1, "rbt: step=[1,: the value is no YAML; quote what holds brackets"),
     "info nowhere": (
         1,
         "rbt: there is no bag nowhere, and 'nowhere' is neither a YAML file nor a scenario of the pack",

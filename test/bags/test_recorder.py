@@ -1,5 +1,6 @@
 """Recording: what is in the bag, read by implementations of others; and the run that it does not disturb."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from rosbags.rosbag2 import Reader
 
 import rbt_ros as rbt
 from rbt_ros.bags.files import BagWriter
+from rbt_ros.bags.plan import Trail
 from rbt_ros.bags.recording import Recording
 from rbt_ros.model.hinge_commands import HingeCommand
 from rbt_ros.model.inputs import Effort
@@ -114,6 +116,27 @@ def test_latched_topics_say_so(bag):
     }
 
 
+def test_metadata_tell_what_ran_and_its_digests(bag):
+    """In the file and in metadata.yaml, for whoever reads no topic: all that the topics say, too."""
+    folder, sim = bag[:2]
+    found = rbt.Bag(folder)
+    said, (run,) = found.metadata["rbt_ros"], found.runs()
+    assert said == found.metadata["custom_data"]
+    assert said["rbt_scenario"] == sim.scenario.text and said["rbt_seed"] == str(sim.seed)
+    assert json.loads(said["rbt_versions"]) == run["versions"]
+    assert said["rbt_digests"].splitlines() == [f"{time} {text}" for time, text in found.texts("/rbt_simulator/digest")]
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 40, 1000])
+def test_a_trail_of_any_length_stays_short_and_even(count):
+    trail = Trail(8)
+    for k in range(count):
+        trail.add(str(k))
+    kept = [int(line) for line in trail.lines]
+    assert kept[0] == 0 and len(set(np.diff(kept).tolist())) <= 1
+    assert min(count, 4) <= len(kept) <= 8 and count - kept[-1] <= count / 4 + 1
+
+
 @pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])
 def test_compressions(tmp_path, compression):
     recorded(tmp_path / "b", ticks=30, compression=compression)
@@ -179,7 +202,7 @@ def test_what_finds_no_place_is_counted_and_told(tmp_path):
         report = recording.close()
     bag = rbt.Bag(tmp_path / "b")
     assert report.lost == 50 - len(bag.topic("joint_states").t_ns)
-    assert bag.metadata["rbt_ros"] == {"rbt_lost_samples": str(report.lost)}
+    assert bag.metadata["rbt_ros"]["rbt_lost_samples"] == str(report.lost)
     assert bag.arrays("/rbt_simulator/latched/efforts").numbers["effort"][:, 0].tolist() == list(range(50))
 
 
@@ -212,6 +235,10 @@ def test_wrong_requests_are_refused(tmp_path):
         rbt.Recorder(tmp_path / "b", sim, outputs={"tff": 1.0})
     with pytest.raises(rbt.ScenarioError, match="rate -1 of output 'tf' must be a number of Hz, 0 or more"):
         rbt.Recorder(tmp_path / "c", sim, outputs={"tf": -1})
+    for split in ({"split_s": -1.0}, {"split_s": float("nan")}, {"split_bytes": -5}):
+        with pytest.raises(rbt.ScenarioError, match="split_.* must be a number, 0 or more; 0: one file"):
+            rbt.Recorder(tmp_path / "s", sim, **split)
+    assert not (tmp_path / "s").exists()
     (tmp_path / "file").touch()
     with pytest.raises(rbt.ScenarioError, match=r"the bag .* cannot be made \(Not a directory\)"):
         rbt.Recorder(tmp_path / "file" / "d", sim)

@@ -118,3 +118,58 @@ def test_bags_that_do_not_fit_are_refused(scenario, tmp_path):
         rbt.MessageError, match="topic /joint_states of .* is std_msgs/msg/String; sensor_msgs.* needed"
     ):
         residuals(rbt.Bag(tmp_path / "c"), scenario)
+
+
+def states(folder, rows, topic="/joint_states"):
+    """A bag of joint states (names, positions), each 10 ms."""
+    writer = BagWriter(folder)
+    channel = writer.add_channel(topic, "sensor_msgs/msg/JointState")
+    for k, (names, positions) in enumerate(rows):
+        stamp = 10**9 + k * 10**7
+        fields = {"header": header(stamp), "name": list(names), "position": list(positions)}
+        writer.write(channel, stamp, bytes(encode(writer.types, "sensor_msgs/msg/JointState", fields)))
+    writer.close()
+    return rbt.Bag(folder)
+
+
+def recorded_of(found):
+    return {row.name: row.recorded.tolist() for row in found.rows}
+
+
+def test_names_come_in_any_order_and_some_at_a_time(scenario, tmp_path):
+    """As several drivers on one topic send them; by their places they would be left out, or taken for each other."""
+    swapped = [(("shoulder", "elbow"), (1.0, 2.0)), (("elbow", "shoulder"), (2.1, 1.1)), ((), ())] * 2
+    found = residuals(states(tmp_path / "a", swapped), scenario)
+    assert recorded_of(found) == {"shoulder.position": [1.0, 1.1] * 2, "elbow.position": [2.0, 2.1] * 2}
+    apart = [(("shoulder",), (1.0,)), (("elbow",), (2.0,))] * 3
+    found = residuals(states(tmp_path / "b", apart), scenario, driven=["shoulder"])
+    assert recorded_of(found) == {"shoulder.position": [1.0] * 3, "elbow.position": [2.0] * 3}
+    with pytest.raises(rbt.MessageError, match="message 1 has 2 names and 1 numbers as position"):
+        residuals(states(tmp_path / "c", [*swapped[:1], (("shoulder", "elbow"), (1.0,))]), scenario)
+
+
+def test_joints_without_an_encoder_are_simulated_and_told(scenario, tmp_path):
+    found = residuals(states(tmp_path / "b", [(("shoulder",), (0.1,))] * 5), scenario, driven=["shoulder"])
+    assert list(recorded_of(found)) == ["shoulder.position"]
+    assert "does not tell of elbow: simulated, and compared with nothing" in found.text()
+    with pytest.raises(rbt.MessageError, match="no positions of joint 'elbow' that could drive it; it has shoulder"):
+        residuals(states(tmp_path / "c", [(("shoulder",), (0.1,))] * 5), scenario, driven=["elbow"])
+
+
+def test_what_is_no_number_is_left_out_and_told(scenario, tmp_path):
+    """It would make all of the table and the time shift no numbers."""
+    rows = [(("shoulder", "elbow"), (float("nan") if k == 7 else 0.1, 0.2)) for k in range(20)]
+    found = residuals(states(tmp_path / "b", rows), scenario, driven=["shoulder"], align=True)
+    assert "shoulder.position: 1 of 20 recorded values are no finite numbers." in found.told
+    assert [len(row.t_ns) for row in found.rows] == [19, 20] and np.isfinite([row.rms for row in found.rows]).all()
+    assert abs(found.shift_s) <= 0.5
+
+
+def test_joint_states_of_several_are_not_taken_for_none(scenario, tmp_path):
+    writer = BagWriter(tmp_path / "b")
+    for topic in ("/a/joint_states", "/b/joint_states"):
+        channel = writer.add_channel(topic, "sensor_msgs/msg/JointState")
+        writer.write(channel, 1, bytes(encode(writer.types, "sensor_msgs/msg/JointState", {})))
+    writer.close()
+    with pytest.raises(rbt.MessageError, match="no one topic joint_states: several: /a/joint_states, /b/joint_states"):
+        residuals(rbt.Bag(tmp_path / "b"), scenario)

@@ -69,8 +69,8 @@ def test_a_recorded_node_runs_again_with_the_same_bits(ros, tmp_path):
 
 
 def test_bags_begin_and_end_by_a_service(ros, tmp_path):
-    """Twice in one run; a folder that is there is refused; what is said of itself is in the bag, too."""
-    child = ros.start(record_to=tmp_path / "one")
+    """Twice in one run, in several files; a folder that is there is refused; what is said of itself is in the bag."""
+    child = ros.start(record_to=tmp_path / "one", record_compression="lz4", record_split_s=0.05)
     peer = ros.peer()
     assert record(peer, False).message == "nothing is being recorded"
     diagnostics = peer.diagnostics()
@@ -86,6 +86,8 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
     diagnostics.next(child)
     assert child.stop() == 0  # which ends the second one
     for name in ("one", "two"):
+        files = list((tmp_path / name).glob("*.mcap"))
+        assert len(files) > 1 and all(b"lz4" in file.read_bytes() for file in files)
         bag = rbt.Bag(tmp_path / name)
         assert not bag.damage and verify(bag).same, verify(bag).text()
         assert len(bag.topic("/diagnostics").t_ns) >= 1
