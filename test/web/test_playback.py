@@ -41,6 +41,22 @@ def test_it_plays_at_any_rate_without_drift(player):
         np.testing.assert_allclose(times(player, *walls), rate * walls, rtol=1e-14, atol=0)
 
 
+def test_the_bar_shows_what_keys_and_the_command_line_have_set(player, recorded, open_page, tmp_path):
+    """--rate of a recording is in its scene; + and - change the number that stands there."""
+    shown = "document.querySelector('#timeline input[aria-label=\"×\"]').value"
+    assert (player("rbt.playback.rate"), player(shown)) == (1, "1")
+    player("(rbt.press('-'), rbt.press('-'))")
+    assert (player("rbt.playback.rate"), player(shown)) == (0.25, "0.25")
+    (tmp_path / "slow").mkdir()
+    recording = Recording.of(recorded)
+    recording.scene["rate"] = 0.05
+    recording.write(tmp_path / "slow")
+    server = Server(tmp_path / "slow", 0)
+    page = open_page(server.address)
+    assert (page("rbt.playback.rate"), page(shown)) == (0.05, "0.05")
+    server.close()
+
+
 def test_backwards_it_falls_strictly_and_stops_at_the_start(player):
     player("(rbt.playback.seek(1), rbt.playback.set({ backward: true, playing: true }), 1)")
     seen = times(player, 0.0, 0.1, 0.25, 0.5, 0.99)

@@ -100,10 +100,11 @@ function makeRow(control, send) {
   const refused = element("span", { className: "refused" });
   const name = element("span", { textContent: control.label });
   if (control.note) name.append(element("small", { textContent: control.note }));
-  const box = element("div", { className: "row" }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), refused);
+  const bounded = ["number", "vector"].includes(control.kind) && control.low !== null && control.high !== null;
+  const range = bounded ? `${control.low} to ${control.high} ${control.unit}` : "";
+  const shown = element("span", { className: "range", textContent: range }); // while one is at it
+  const box = element("div", { className: "row", title: range }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), shown, refused);
   box.dataset.key = control.key;
-  const range = control.low !== null && control.high !== null && control.kind !== "choice" ? `${control.low} to ${control.high} ${control.unit}` : "";
-  box.title = range;
   return { box, tell: (now) => { refused.textContent = now.refused; inputs.tell(now.value); } };
 }
 
