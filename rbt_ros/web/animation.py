@@ -29,7 +29,8 @@ from rbt_ros.web.recording import Frame, Recording, record, temporary_folder
 
 Shape = dict[str, Any]  # as the page takes it: kind, size, at, quaternion, rgba
 Transform = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-STRIP = 4  # pictures in a strip
+Camera = Sequence[Sequence[float]] | Callable[[float], tuple[Sequence[float], Sequence[float]]]
+CAMERA_ROWS = 1000  # of a camera that is a function
 DRAWN = {name: name for name in ("bodies", "trails", "grid", "labels", "omega", "L")} | {
     "world_axes": "worldAxes",  # their names in the page
     "body_axes": "bodyAxes",
@@ -67,7 +68,7 @@ class Animation:
             raise ScenarioError(f"time_scaling {self.time_scaling:g} must lie between 0.001 and 1000.")
         if not 0.1 <= self.fps <= 1000:
             raise ScenarioError(f"fps {self.fps:g} must lie between 0.1 and 1000.")
-        self.camera: Sequence[Sequence[float]] = ()  # rows of t, eye (3), what it looks at (3); none: as one turns it
+        self.camera: Camera = ()  # rows of t, eye (3), what it looks at (3), or f(t) -> both; none: as one turns it
         self.draw: dict[str, bool] = {}  # what of DRAWN is drawn; all but gravity, where nothing is said
         self._actors: dict[str, Actor] = {}
 
@@ -136,8 +137,8 @@ class Animation:
             told["shapes"] = [{"warning": "", **shape} for shape in actor.shapes]
             told |= {key: x for key, x in (("from", actor.start), ("until", actor.stop)) if math.isfinite(x)}
         scene["size"] = max(told["reach"] for told in scene["bodies"])
-        if len(self.camera):
-            scene["camera"] = [list(map(float, row)) for row in self.camera]
+        if rows := self._camera_rows():
+            scene["camera"] = rows
         record(self._frames(t), robot, folder, scene)
         return Recording.open(folder)
 
@@ -167,8 +168,7 @@ class Animation:
                 export.write_html(recording, path)
             elif path.suffix == ".png":
                 first, last = self.span
-                times = [first + (last - first) * k / STRIP for k in range(STRIP)]
-                export.write_strip(recording, path, times, size, prepare)
+                export.write_strip(recording, path, np.linspace(first, last, export.STRIP).tolist(), size, prepare)
             else:
                 export.write_film(
                     recording,
@@ -180,12 +180,34 @@ class Animation:
                     progress=progress,
                 )
 
+    def frames(self, size: tuple[int, int] = (640, 360), prepare: Sequence[str] = ()) -> np.ndarray:
+        """(N, height, width, 3) the pictures of `times()`, red, green and blue from 0 to 255."""
+        with temporary_folder() as folder:
+            drawn = export.pictures(self.recording(folder), self.times().tolist(), size, prepare)
+        return np.stack([np.asarray(picture) for picture in drawn])
+
     def times(self) -> np.ndarray:
         """What each frame of a film shows [s]."""
         first, last = self.span
         count = int((last - first) * self.fps / self.time_scaling + 1e-9) + 1
         times = first + np.arange(count) * (self.time_scaling / self.fps)
         return times[::-1] if self.backward else times
+
+    def _camera_rows(self) -> list[list[float]]:
+        if callable(self.camera):
+            times = np.linspace(*self.span, CAMERA_ROWS)
+            rows = [[t, *eye, *target] for t, (eye, target) in ((t, self.camera(t)) for t in times.tolist())]
+        else:
+            rows = [list(row) for row in self.camera]
+        if not rows:
+            return rows
+        what = f"animation '{self.name}': camera"
+        if any(len(row) != 7 for row in rows):
+            raise ScenarioError(f"{what} must be rows of 7 numbers: t, eye x y z, what it looks at x y z.")
+        table = numbers(rows, what)
+        if not np.isfinite(table).all() or (np.diff(table[:, 0]) <= 0).any():
+            raise ScenarioError(f"{what}: numbers must be finite, and times must rise.")
+        return table.tolist()
 
     def _drawn(self) -> dict[str, bool]:
         for name in self.draw:
