@@ -102,6 +102,19 @@ def test_hinges_have_position_and_rate_and_ball_hinges_their_angles(five):
         np.testing.assert_allclose(rates, five.hinge(name).omega, atol=1e-12)
 
 
+def test_where_no_rate_is_known_there_is_no_empty_diagram_and_legends_hide_no_line(five):
+    history = history_of(five)
+    history.balls = {name: ball._replace(omega=None) for name, ball in history.balls.items()}
+    figure = hinges_figure(history, 170)
+    assert all(ax.get_visible() == bool(ax.lines) for ax in figure.axes)
+    assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["time t [s]"] * 2
+    figure.canvas.draw()
+    for ax in (*figure.axes, *momentum_figure(history, 170).axes):
+        if ax.get_legend():
+            ax.figure.canvas.draw()
+            assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
 def test_work_is_taken_off_the_change_of_energy():
     robot = rbt.RobotBuilder("pushed").body("b", mass=2.0, inertia=(1, 1, 1)).build()
     sim = rbt.Simulation(robot, work_of_inputs=True)
