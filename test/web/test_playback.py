@@ -88,6 +88,26 @@ def test_the_same_time_is_the_same_picture_and_frames_are_those_of_the_run(playe
     assert player("(rbt.film(1.2), rbt.film(0.505))") == first and player("rbt.t") == 0.505
 
 
+def test_of_a_long_recording_the_frame_itself_is_shown_where_it_stands(built, open_page, tmp_path):
+    """10 001 frames: the page has 4000 of them, and fetches all around where one looks; then steps are of one frame."""
+    one = rbt.load("cubesat").simulation().run(until=0.01, every=0.01)
+    t = np.arange(10_001) * 1e-3
+    rows = np.repeat(Layout(one.robot).rows(one)[:1], len(t), axis=0)
+    rows[:, 0] = np.arange(len(t)) % 7  # what lies between the frames of the overview is not on a line
+    Recording(Recording.of(one).scene, t, rows).write(tmp_path)
+    server = Server(tmp_path, 0)
+    page = open_page(server.address)
+    page(f"rbt.seek({t[5003]!r})")
+    page.wait(f"rbt.row[0] === {5003 % 7}")
+    page("rbt.press('.')")
+    assert page("[rbt.t, rbt.row[0]]") == [t[5004], 5004 % 7]
+    page(f"rbt.seek({t[6500]!r})")  # beyond what is near by; the next is fetched before it is needed
+    page.wait(f"rbt.row[0] === {6500 % 7}")
+    page(f"rbt.seek({t[6500] + 0.75 * page('rbt.source.share')!r})")
+    page.wait("rbt.source.detail.last > rbt.t + 0.9 * rbt.source.share")
+    server.close()
+
+
 def test_one_frame_on_and_back(player, recorded):
     player("rbt.seek(0.5)")
     player.page.keyboard.press(".")

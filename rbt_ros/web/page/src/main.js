@@ -107,6 +107,7 @@ class App {
     this.playback.fps = this.scene.play?.fps ?? 0;
     this.timeline = new Timeline($("timeline"), this.playback, source, () => this.seeked());
     $("tabs").querySelector("[data-tab=set]").hidden = true;
+    source.onDetail = () => this.show(this.playback.t, source.at(this.playback.t)); // where it stands still, too
     this.plots.onPick = (t) => { this.playback.seek(t); this.seeked(); };
     this.plots.fill(source.overview);
     if (this.scene.play) this.stage.follow = false;

@@ -20,6 +20,7 @@ export class ShowPanel {
   build() {
     const { stage } = this;
     const checks = (title, entries, on) => [element("h3", { textContent: title }), element("div", { className: "checks" }, ...entries.map(([key, text, color]) => this.check(on, key, text, color)))];
+    const held = this.holder.contains(document.activeElement) && document.activeElement.id; // keeps the keys
     const arrows = Object.entries(ARROWS).map(([key, [letter, color, unit]]) => [key, `${letter} [${unit}]`, color]);
     this.holder.replaceChildren(
       ...checks("Draw", [["bodies", "bodies"], ["worldAxes", "world axes"], ["bodyAxes", "body axes"], ["trails", "trails"], ["ropes", "ropes"], ["grid", "grid"], ["labels", "labels"]], stage.show),
@@ -38,6 +39,7 @@ export class ShowPanel {
       this.slider("focus", 0.3, 2, stage.stereo.focusShare, (x) => { stage.stereo.focusShare = x; }),
       ...(this.extra ?? []),
     );
+    if (held) document.getElementById(held)?.focus();
   }
   check(on, key, text, color) {
     const box = element("input", { type: "checkbox", checked: on[key], id: `show-${key}` });
