@@ -34,6 +34,7 @@ FORMATS = {  # name of a film -> what ffmpeg is told
 }
 READY_S = 60
 STRIP = 4  # pictures beside each other
+LARGEST = 8192  # pixels of a side: what Chromium draws
 
 
 def write_html(recording: Recording, path: str | Path) -> None:
@@ -73,7 +74,8 @@ def write_film(
     path = Path(path)
     if path.suffix not in FORMATS:
         raise ScenarioError(f"{path.name} is none of *.html, *.mp4, *.gif, *.png; give it one of these endings.")
-    if size[0] % 2 or size[1] % 2 or min(size) < 16:
+    _check_size(size)
+    if size[0] % 2 or size[1] % 2:
         raise ScenarioError(f"size {size[0]} x {size[1]}: films want even numbers of pixels, 16 at least.")
     with writing(path):  # before all the drawing
         path.parent.resolve(strict=True)
@@ -99,8 +101,18 @@ def write_film(
     _apart(draw)
 
 
+def _check_size(size: Sequence[int]) -> None:
+    try:
+        fits = len(size) == 2 and all(16 <= side <= LARGEST and side == int(side) for side in size)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ScenarioError(f"size {size!r:.60} must be (width, height) in pixels, 16 to {LARGEST}.")
+
+
 def pictures(recording: Recording, times: Sequence[float], size=(640, 360), prepare=()) -> list[Any]:
     """What the page shows at these times [s], as images of pillow."""
+    _check_size(size)
     try:
         from PIL import Image
     except ImportError as err:

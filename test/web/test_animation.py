@@ -15,7 +15,7 @@ from imageio_ffmpeg import get_ffmpeg_exe
 import rbt_ros as rbt
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import turn_all
-from rbt_ros.web.animation import Animation, Series, arrows, colour, cone, cubesat_3u, facets, given
+from rbt_ros.web.animation import Animation, Series, arrows, box, colour, cone, cubesat_3u, facets, given
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -225,6 +225,21 @@ def test_the_frames_are_pictures_to_work_with(chromium_path):
         ),
         (lambda: filmed([(0, 1, 2, 3)]).recording(Path()), ScenarioError, "camera must be rows of 7 numbers: t, eye"),
         (lambda: filmed([(0, *[1] * 6)] * 2).recording(Path()), ScenarioError, "camera: .* times must rise"),
+        (lambda: filmed(5).recording(Path()), ScenarioError, "camera must be rows of 7 numbers: t, eye"),
+        (lambda: filmed(lambda t: 7).recording(Path()), ScenarioError, "or f\\(t\\) that gives both"),
+        (lambda: filmed(()).frames(size=(0, 5)), ScenarioError, "size \\(0, 5\\) must be \\(width, height\\)"),
+        (lambda: Animation("a").add("b", None, box((1, 1, 1))), ModelError, "shapes of body 'b' must be a list of box"),
+        (lambda: Animation("a").add("b", None, [1]), ModelError, "shapes of body 'b' must be a list of box"),
+        (lambda: Animation("a").add("b", start="now"), ModelError, "start: 'now' is neither a number"),
+        (lambda: Animation("a").add("b").remove("b", at="x"), ModelError, "at: 'x' is neither a number"),
+        (
+            lambda: Animation("a").add("b", transform=lambda t, p, q: 7),
+            ModelError,
+            "transform of body 'b' must give \\(position, quaternion\\), not 7",
+        ),
+        (lambda: box((1, 2)), ModelError, "size of a box: \\(1, 2\\) must be 3 finite numbers"),
+        (lambda: box((1, -2, 3)), ModelError, "size of a box: \\(1, -2, 3\\) must be above zero"),
+        (lambda: cone("wide", 1), ModelError, "size of a cone"),
         (lambda: Animation("a").span, ModelError, "animation 'a' has nothing that moves"),
         (lambda: Animation("a").remove("b"), ModelError, "has no body 'b'; it has none"),
         (lambda: Animation("a").add("b").add("b"), ModelError, "body 'b' is there already; remove it first"),

@@ -105,7 +105,7 @@ function makeRow(control, send) {
   const bounded = ["number", "vector"].includes(control.kind) && control.low !== null && control.high !== null;
   const range = bounded ? `${control.low} to ${control.high} ${control.unit}` : "";
   const shown = element("span", { className: "range", textContent: range }); // while one is at it
-  const box = element("div", { className: "row", title: range }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), shown, refused);
+  const box = element("div", { className: control.kind === "vector" ? "row wide" : "row", title: range }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), shown, refused);
   box.dataset.key = control.key;
   return { box, tell: (now) => { refused.textContent = now.refused; inputs.tell(now.value); } };
 }

@@ -193,7 +193,8 @@ export class Stage {
     const value = Math.hypot(...along);
     this.largest ??= {};
     this.largest[key] = Math.max(this.largest[key] ?? 0, value);
-    const fitting = this.largest[key] > 0 ? (REACH * this.size) / this.largest[key] : 0;
+    const reach = key === "force" ? 0.8 * REACH : REACH; // it begins where it acts
+    const fitting = this.largest[key] > 0 ? (reach * this.size) / this.largest[key] : 0;
     // with the ellipsoid of ω shown, ω reaches to it
     const length = key === "omega" && this.poinsot.wanted && this.poinsot.unit ? this.poinsot.unit : fitting * this.scales[key];
     const place = from.toArray ? from.toArray() : from;
