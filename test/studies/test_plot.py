@@ -253,6 +253,12 @@ def test_axes_of_turns_lie_on_the_sphere_each_on_one_side(turns):
     np.testing.assert_array_equal(points[order[0]], values["axis"].reshape(-1, 3)[order[1]])
 
 
+def test_neither_view_of_the_sphere_covers_letters_of_the_other(turns):
+    left, right = sphere_figure(read_map(turns[0]), 120).axes[:2]
+    assert (left.get_zlabel(), right.get_zlabel()) == ("z", "z")
+    assert not left.patch.get_visible() and not right.patch.get_visible()
+
+
 @pytest.mark.parametrize("mode", ["planar", "collision"])
 def test_other_maps_are_drawn_and_have_no_axes(mode, tmp_path):
     grid = tuple(np.radians(np.linspace(-170, 170, 12)).tolist())
