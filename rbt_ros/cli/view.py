@@ -13,10 +13,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "rbt view out/cubesat.csv or a bag: what was recorded."
     )
     parser.add_argument(
-        "source", nargs="?", help="a scenario (file or shipped name), or a table *.csv of rbt run, or a bag"
+        "source",
+        nargs="?",
+        help="a scenario (file or shipped name), a table *.csv of rbt run, a file of result.to_npz, or a bag",
     )
     parser.add_argument("--of", metavar="SCENARIO", help="of a recording: the scenario that it is of")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="of a recording: as *.html, *.mp4 or *.gif instead")
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help="of a recording: as *.html, *.mp4, *.gif or *.png instead"
+    )
     parser.add_argument("--port", type=int, help="on 127.0.0.1; default: 7373 or the next one that is free")
     parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="simulated seconds per second")
     parser.add_argument(

@@ -96,6 +96,7 @@ def sphere_figure(made: Map, width_mm: float) -> Any:
         x, y, z = side * to_eye
         ax.view_init(elev=np.degrees(np.arcsin(z)), azim=np.degrees(np.arctan2(y, x)))
         ax.set_proj_type("ortho")
+        ax.patch.set_visible(False)  # that of the right one would cover the left one's z
         ax.plot_wireframe(*wires, color="0.75", linewidth=0.3)
         near = points @ (side * to_eye) >= 0
         shades = ax.scatter(

@@ -11,6 +11,7 @@ from rbt_ros.studies.figure_style import COLOURS, LINES, axis_lines, grid, one_l
 from rbt_ros.studies.histories import History, Series
 
 ROW_MM = 34.0
+WIDE_MM = 120.0  # where a name has room beside a legend
 TALLEST = 7  # rows; more bodies or joints go beside each other
 SECONDS = "time t [s]"
 
@@ -34,17 +35,29 @@ def hinges_figure(history: History, width_mm: float) -> Any:
         for line, letter in zip(row[0].lines, "ψθφ", strict=True):
             line.set_label(letter)
         row[0].set(ylabel="angles [rad]")
+        _legend_above(row[0])
         if ball.omega is not None:
             axis_lines(row[1], *ball.omega, "xyz", "ω{}")
             row[1].set(ylabel="ω in child [rad/s]")
-        for ax in row:
-            ax.legend(ncols=3, loc="best")
-    for row, name in zip(axes, [*joints, *balls], strict=True):
-        row[0].set_title(name, loc="left")
-    for ax in axes[-1]:
-        ax.set_xlabel(SECONDS)
+            _legend_above(row[1])
+    for k, (row, name) in enumerate(zip(axes, [*joints, *balls], strict=True)):
+        beside = width_mm >= WIDE_MM or k < len(joints)
+        row[0].set_title(name, loc="left", pad=None if beside else 14)  # in a column above its legend
+    for column in axes.T:
+        drawn = [ax for ax in column if ax.lines]
+        for ax in column:
+            ax.set_visible(ax in drawn)  # nothing is known of the rate in some bags
+        for ax in drawn[-1:]:
+            ax.set_xlabel(SECONDS)
+            ax.tick_params(labelbottom=True)
     figure.align_ylabels(axes)
     return figure
+
+
+def _legend_above(ax: Any) -> None:
+    """At its right upper corner, where it hides no line."""
+    slim = {"handlelength": 1.2, "handletextpad": 0.4, "columnspacing": 0.8, "borderaxespad": 0.2, "borderpad": 0.2}
+    ax.legend(ncols=len(ax.lines), loc="lower right", bbox_to_anchor=(1.0, 1.0), **slim)
 
 
 def attitude_figure(history: History, width_mm: float, bodies: Sequence[str] = (), euler: str | None = None) -> Any:
@@ -109,7 +122,7 @@ def momentum_figure(history: History, width_mm: float) -> Any:
         axis_lines(above, series.t, series.values, "xyz", letter + "{}")
         above.plot(series.t, size, color=COLOURS[3], linestyle=":", label=f"|{letter}|")
         above.set_ylabel(f"{letter} [{unit}]")
-        above.legend(ncols=4, loc="best")
+        _legend_above(above)
         change = np.linalg.norm(series.values - series.values[0], axis=1)
         _change(below, Series(series.t, change), f"|{letter} - {letter}(0)|", unit, size.max(), f"|{letter}|")
         below.set_xlabel(SECONDS)

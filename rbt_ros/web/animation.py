@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import as_quaternion, from_euler
 from rbt_ros.model.build import RobotBuilder
-from rbt_ros.model.checks import number, numbers
+from rbt_ros.model.checks import number, numbers, one_number
 from rbt_ros.model.mass.mesh_file import read_mesh
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.shapes import GREY
@@ -29,7 +29,8 @@ from rbt_ros.web.recording import Frame, Recording, record, temporary_folder
 
 Shape = dict[str, Any]  # as the page takes it: kind, size, at, quaternion, rgba
 Transform = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-STRIP = 4  # pictures in a strip
+Camera = Sequence[Sequence[float]] | Callable[[float], tuple[Sequence[float], Sequence[float]]]
+CAMERA_ROWS = 1000  # of a camera that is a function
 DRAWN = {name: name for name in ("bodies", "trails", "grid", "labels", "omega", "L")} | {
     "world_axes": "worldAxes",  # their names in the page
     "body_axes": "bodyAxes",
@@ -67,7 +68,7 @@ class Animation:
             raise ScenarioError(f"time_scaling {self.time_scaling:g} must lie between 0.001 and 1000.")
         if not 0.1 <= self.fps <= 1000:
             raise ScenarioError(f"fps {self.fps:g} must lie between 0.1 and 1000.")
-        self.camera: Sequence[Sequence[float]] = ()  # rows of t, eye (3), what it looks at (3); none: as one turns it
+        self.camera: Camera = ()  # rows of t, eye (3), what it looks at (3), or f(t) -> both; none: as one turns it
         self.draw: dict[str, bool] = {}  # what of DRAWN is drawn; all but gravity, where nothing is said
         self._actors: dict[str, Actor] = {}
 
@@ -95,9 +96,14 @@ class Animation:
         if inverse:
             series = series._replace(quaternion=series.quaternion * [1, -1, -1, -1])
         if transform is not None:
-            series = _checked(series.t, *transform(*series), f"transform of body '{name}'")
+            moved = transform(*series)
+            if not isinstance(moved, tuple | list) or len(moved) != 2:
+                raise ModelError(f"transform of body '{name}' must give (position, quaternion), not {moved!r:.60}.")
+            series = _checked(series.t, *moved, f"transform of body '{name}'")
         looks = tuple(shapes) or (ellipsoid((0.1, 0.1, 0.1)),)
-        self._actors[name] = Actor(name, series, looks, start, stop)
+        if isinstance(shapes, dict) or not all(isinstance(shape, dict) and "kind" in shape for shape in looks):
+            raise ModelError(f"shapes of body '{name}' must be a list of box(...), ellipsoid(...) and so on.")
+        self._actors[name] = Actor(name, series, looks, _time(start, "start"), _time(stop, "stop"))
         return self
 
     def remove(self, name: str, at: float | None = None) -> "Animation":
@@ -109,7 +115,7 @@ class Animation:
         if at is None:
             del self._actors[name]
         else:
-            self._actors[name] = self._actors[name]._replace(stop=at)
+            self._actors[name] = self._actors[name]._replace(stop=_time(at, "at"))
         return self
 
     @property
@@ -136,8 +142,8 @@ class Animation:
             told["shapes"] = [{"warning": "", **shape} for shape in actor.shapes]
             told |= {key: x for key, x in (("from", actor.start), ("until", actor.stop)) if math.isfinite(x)}
         scene["size"] = max(told["reach"] for told in scene["bodies"])
-        if len(self.camera):
-            scene["camera"] = [list(map(float, row)) for row in self.camera]
+        if rows := self._camera_rows():
+            scene["camera"] = rows
         record(self._frames(t), robot, folder, scene)
         return Recording.open(folder)
 
@@ -167,8 +173,7 @@ class Animation:
                 export.write_html(recording, path)
             elif path.suffix == ".png":
                 first, last = self.span
-                times = [first + (last - first) * k / STRIP for k in range(STRIP)]
-                export.write_strip(recording, path, times, size, prepare)
+                export.write_strip(recording, path, np.linspace(first, last, export.STRIP).tolist(), size, prepare)
             else:
                 export.write_film(
                     recording,
@@ -180,12 +185,39 @@ class Animation:
                     progress=progress,
                 )
 
+    def frames(self, size: tuple[int, int] = (640, 360), prepare: Sequence[str] = ()) -> np.ndarray:
+        """(N, height, width, 3) the pictures of `times()`, red, green and blue from 0 to 255."""
+        with temporary_folder() as folder:
+            drawn = export.pictures(self.recording(folder), self.times().tolist(), size, prepare)
+        return np.stack([np.asarray(picture) for picture in drawn])
+
     def times(self) -> np.ndarray:
         """What each frame of a film shows [s]."""
         first, last = self.span
         count = int((last - first) * self.fps / self.time_scaling + 1e-9) + 1
         times = first + np.arange(count) * (self.time_scaling / self.fps)
         return times[::-1] if self.backward else times
+
+    def _camera_rows(self) -> list[list[float]]:
+        what = f"animation '{self.name}': camera"
+        try:
+            if callable(self.camera):
+                times = np.linspace(*self.span, CAMERA_ROWS)
+                rows = [[t, *eye, *target] for t, (eye, target) in ((t, self.camera(t)) for t in times.tolist())]
+            else:
+                rows = [list(row) for row in self.camera]
+        except (TypeError, ValueError):
+            rows = [[]]
+        if any(len(row) != 7 for row in rows):
+            raise ScenarioError(
+                f"{what} must be rows of 7 numbers: t, eye x y z, what it looks at x y z; or f(t) that gives both."
+            )
+        if not rows:
+            return rows
+        table = numbers(rows, what)
+        if not np.isfinite(table).all() or (np.diff(table[:, 0]) <= 0).any():
+            raise ScenarioError(f"{what}: numbers must be finite, and times must rise.")
+        return table.tolist()
 
     def _drawn(self) -> dict[str, bool]:
         for name in self.draw:
@@ -222,6 +254,14 @@ def given(
     at_rest = np.zeros((len(times), 3)) if position is None else position
     level = np.tile([1.0, 0.0, 0.0, 0.0], (len(times), 1)) if quaternion is None else quaternion
     return _checked(times, at_rest, level, "motion")
+
+
+def _time(t: Any, what: str) -> float:
+    """[s], also without end."""
+    time = one_number(t, what)
+    if math.isnan(time):
+        raise ModelError(f"{what}: nan is no time in seconds.")
+    return time
 
 
 def _checked(t: Any, position: Any, quaternion: Any, what: str) -> Series:
@@ -268,14 +308,24 @@ def _at(series: Series, t: np.ndarray) -> np.ndarray:
 
 
 def _shape(kind: str, size: Sequence[float], at: Any, rotation: Any, rgba: Any, **more: Any) -> Shape:
+    sizes = _vector(size, 2 if kind == "cone" else 3, f"size of a {kind}")
+    if kind in ("box", "ellipsoid", "cone") and min(sizes) <= 0.0:
+        raise ModelError(f"size of a {kind}: {size!r:.60} must be above zero.")
     return {
         "kind": kind,
-        "size": [float(x) for x in size],
-        "at": [float(x) for x in at],
+        "size": sizes,
+        "at": _vector(at, 3, f"place of a {kind}"),
         "quaternion": list(as_quaternion(rotation, f"rotation of a {kind}")),
-        "rgba": [float(x) for x in rgba],
+        "rgba": _vector(rgba, 4, f"colour of a {kind}"),
         **more,
     }
+
+
+def _vector(given: Any, count: int, what: str) -> list[float]:
+    values = numbers(given, what)
+    if values.shape != (count,) or not np.isfinite(values).all():
+        raise ModelError(f"{what}: {given!r:.60} must be {count} finite numbers.")
+    return values.tolist()
 
 
 LEVEL = (1.0, 0.0, 0.0, 0.0)
@@ -298,7 +348,7 @@ def cone(radius, height, at=(0, 0, 0), rotation=LEVEL, rgba=GREY) -> Shape:
 
 def arrow(vector, at=(0, 0, 0), rgba=(1.0, 0.6, 0.2, 1.0), radius=None) -> Shape:
     """From `at` along a vector [m]."""
-    thick = 0.02 * float(np.linalg.norm(vector)) if radius is None else radius
+    thick = 0.02 * float(np.linalg.norm(_vector(vector, 3, "vector of an arrow"))) if radius is None else radius
     return _shape("arrow", vector, at, LEVEL, rgba, radius=thick)
 
 

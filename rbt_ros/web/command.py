@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from rbt_ros.bags.bag import Bag
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.scenario import Scenario, read_scenario
+from rbt_ros.model.scenario import Scenario, find_scenario, read_scenario
 from rbt_ros.paths import looks_like_bag
 from rbt_ros.progress import show_progress
 from rbt_ros.sim import Simulation
@@ -22,9 +24,10 @@ from rbt_ros.stream.scene import Scene, described
 from rbt_ros.web import bag_frames, export
 from rbt_ros.web.build import build
 from rbt_ros.web.live import Live
-from rbt_ros.web.recording import Frame, Recording, read_table, record, temporary_folder
+from rbt_ros.web.recording import Frame, Recording, read_arrays, read_table, record, temporary_folder
 
 FPS = 30.0  # of films
+TABLES = (".csv", ".npz")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -41,13 +44,15 @@ def run(given: argparse.Namespace) -> int:
         raise ScenarioError(f"--rate {given.rate:g} must lie between 0.001 and 1000.")
     if given.port is not None and not 0 <= given.port <= 65535:
         raise ScenarioError(f"--port {given.port} must lie between 0 and 65535.")
-    recorded = given.source.endswith(".csv") or looks_like_bag(given.source)
+    recorded = given.source.endswith(TABLES) or looks_like_bag(given.source)
     if recorded and given.record is not None:
         raise ScenarioError("--record is of a scenario that runs now; this is a recording already.")
     if recorded:
         return _recorded(given)
     if given.save is not None:
         raise ScenarioError("--save is of a recording: rbt run SCENARIO, then rbt view out/SCENARIO.csv --save FILE.")
+    if given.of is not None:
+        raise ScenarioError(f"--of is of tables, files and bags; {given.source} is a scenario itself.")
     return _live(given)
 
 
@@ -91,7 +96,7 @@ def _recorded(given: argparse.Namespace) -> int:
     """A table or a bag: played, or saved."""
     with temporary_folder() as folder:
         scenario, frames, damage = _bag(given) if looks_like_bag(given.source) else _table(given)
-        scene = _told(scenario, Path(given.source).stem, damage)
+        scene = _told(scenario, Path(given.source).stem, damage) | {"rate": given.rate}
         if broken := record(frames, scenario.robot, folder, scene):
             warnings.warn(broken, stacklevel=2)
         if given.save is not None:
@@ -106,8 +111,16 @@ Source = tuple[Scenario, Iterator[Frame], list[str]]  # and what is known to be 
 
 
 def _table(given: argparse.Namespace) -> Source:
-    scenario = read_scenario(given.of or Path(given.source).stem)
-    return scenario, read_table(given.source, scenario.robot), []
+    path = Path(given.source)
+    if not path.is_file():
+        raise ScenarioError(f"{path} cannot be read: No such file or directory.")
+    try:
+        find_scenario(given.of or path.stem)
+    except ScenarioError as err:
+        raise err if given.of else ScenarioError(f"{path}: which scenario ran? Name it: --of SCENARIO.") from err
+    scenario = read_scenario(given.of or path.stem)
+    read = read_arrays if path.suffix == ".npz" else read_table
+    return scenario, read(path, scenario.robot), []
 
 
 def _bag(given: argparse.Namespace) -> Source:
@@ -129,6 +142,8 @@ def _save(recording: Recording, given: argparse.Namespace) -> int:
     """As one HTML file, or as a film at that rate."""
     if given.save.suffix == ".html":
         export.write_html(recording, given.save)
+    elif given.save.suffix == ".png":
+        export.write_strip(recording, given.save, np.linspace(recording.t[0], recording.t[-1], export.STRIP).tolist())
     else:
         first, last = recording.t[0], recording.t[-1]
         count = max(1, round((last - first) / given.rate * FPS))

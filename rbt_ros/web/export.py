@@ -33,6 +33,8 @@ FORMATS = {  # name of a film -> what ffmpeg is told
     ".gif": ("-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse"),
 }
 READY_S = 60
+STRIP = 4  # pictures beside each other
+LARGEST = 8192  # pixels of a side: what Chromium draws
 
 
 def write_html(recording: Recording, path: str | Path) -> None:
@@ -71,9 +73,12 @@ def write_film(
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise ScenarioError(f"a film is *.mp4 or *.gif, not {path.name}.")
-    if size[0] % 2 or size[1] % 2 or min(size) < 16:
+        raise ScenarioError(f"{path.name} is none of *.html, *.mp4, *.gif, *.png; give it one of these endings.")
+    _check_size(size)
+    if size[0] % 2 or size[1] % 2:
         raise ScenarioError(f"size {size[0]} x {size[1]}: films want even numbers of pixels, 16 at least.")
+    with writing(path):  # before all the drawing
+        path.parent.resolve(strict=True)
     ffmpeg = _ffmpeg()
     command = [ffmpeg, "-v", "error", "-y", "-f", "image2pipe", "-framerate", f"{fps:g}", "-c:v", "mjpeg", "-i", "-"]
     command += [*FORMATS[path.suffix], str(path)]
@@ -96,20 +101,35 @@ def write_film(
     _apart(draw)
 
 
-def write_strip(recording: Recording, path: str | Path, times: Sequence[float], size=(640, 360), prepare=()) -> None:
-    """Pictures of these times side by side, as *.png."""
+def _check_size(size: Sequence[int]) -> None:
+    try:
+        fits = len(size) == 2 and all(16 <= side <= LARGEST and side == int(side) for side in size)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ScenarioError(f"size {size!r:.60} must be (width, height) in pixels, 16 to {LARGEST}.")
+
+
+def pictures(recording: Recording, times: Sequence[float], size=(640, 360), prepare=()) -> list[Any]:
+    """What the page shows at these times [s], as images of pillow."""
+    _check_size(size)
     try:
         from PIL import Image
     except ImportError as err:
-        raise SetupError("strips of pictures need pillow: pip install 'rbt_ros[film]'") from err
+        raise SetupError("pictures need pillow: pip install 'rbt_ros[film]'") from err
 
     def draw() -> list[Any]:
         with _Pictures(recording, size, prepare) as picture:
             return [Image.open(BytesIO(picture(t))) for t in times]
 
-    pictures = _apart(draw)
-    strip = Image.new("RGB", (size[0] * len(pictures), size[1]))
-    for k, each in enumerate(pictures):
+    return _apart(draw)
+
+
+def write_strip(recording: Recording, path: str | Path, times: Sequence[float], size=(640, 360), prepare=()) -> None:
+    """Pictures of these times side by side, as *.png."""
+    drawn = pictures(recording, times, size, prepare)
+    strip = drawn[0].copy().resize((size[0] * len(drawn), size[1]))
+    for k, each in enumerate(drawn):
         strip.paste(each, (k * size[0], 0))
     with writing(path):
         strip.save(path)

@@ -14,6 +14,7 @@ from rbt_ros.stream.controls import Controls, Push
 from rbt_ros.stream.layout import Layout
 from rbt_ros.stream.memory import Stream
 from rbt_ros.stream.scene import described
+from rbt_ros.web.friction import dampers
 from rbt_ros.web.laboratory import Laboratory
 from rbt_ros.web.log import Log
 
@@ -37,7 +38,7 @@ class Live:
         self.paused, self.rate = paused, rate
         self.stream = Stream(Layout(self.sim.robot), self._scene())
         self.laboratory = Laboratory(self) if Laboratory.suits(scenario.robot) else None
-        self.controls = Controls(self, self.laboratory.controls() if self.laboratory else ())
+        self.controls = Controls(self, self.laboratory.controls() if self.laboratory else dampers(self))
         self._owed = 0.0  # [ns] of simulated time that is due
         self.stream.publish(self.sim.sample())
         self._tell()

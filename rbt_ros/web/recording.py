@@ -10,6 +10,7 @@ import json
 import shutil
 import struct
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,6 +91,8 @@ def record(frames: Iterable[Frame], robot: Robot, folder: Path, scene: dict[str,
     with open(folder / "t", "wb") as times, open(folder / "rows", "wb") as rows:
         try:
             for t, pose, extra in frames:
+                if not (np.isfinite(t) and np.isfinite(pose).all()):
+                    raise ScenarioError(f"a frame after t = {max(last, 0.0):g} s has numbers that are not finite.")
                 if t <= last:
                     raise ScenarioError(f"time goes back from {last:g} s to {t:g} s.")
                 row.put(pose, t - last, extra)
@@ -171,7 +174,7 @@ def read_table(file: str | Path, robot: Robot) -> Iterator[Frame]:
     except OSError as err:
         raise ScenarioError(f"{path} cannot be read: {err.strerror}.") from err
     with lines:
-        table = _Table(path.name, next(lines, ""), robot)
+        table = _Table(path.name, next(lines, "").rstrip("\r\n").split(","), robot)
         for number, line in enumerate(lines, start=2):
             try:
                 values = np.array([float(cell) for cell in line.split(",")])
@@ -182,11 +185,24 @@ def read_table(file: str | Path, robot: Robot) -> Iterator[Frame]:
             yield table.frame(values)
 
 
+def read_arrays(file: str | Path, robot: Robot) -> Iterator[Frame]:
+    """The frames in a file of `Result.to_npz`."""
+    path = Path(file)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            columns = {name: arrays[name] for name in arrays.files if arrays[name].ndim == 1}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as err:
+        raise ScenarioError(f"{path} cannot be read as *.npz: {err}.") from err
+    table = _Table(path.name, list(columns), robot)
+    for values in zip(*columns.values(), strict=True):
+        yield table.frame(np.array(values))
+
+
 class _Table:
     """Which column of a table is what."""
 
-    def __init__(self, name: str, header: str, robot: Robot):
-        bare = [column.partition(" [")[0] for column in header.rstrip("\r\n").split(",")]
+    def __init__(self, name: str, header: Sequence[str], robot: Robot):
+        bare = [column.partition(" [")[0] for column in header]
         self.width, self._bodies = len(bare), len(robot.bodies)
 
         def columns(keys: Sequence[str]) -> list[int]:

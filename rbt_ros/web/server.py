@@ -183,6 +183,11 @@ def respond(status: http.HTTPStatus, body: bytes, kind: str) -> Response:
     return Response(status.value, status.phrase, headers, body)
 
 
+def names_at(port: int) -> tuple[str, ...]:
+    """How browsers of this machine call it; they leave out the usual port."""
+    return tuple(name if port == 80 else f"{name}:{port}" for name in (HOST, "localhost"))
+
+
 async def run(folder: str, token: str, port: int, ended: asyncio.Event) -> None:
     """Serve until `ended`. OSError where the port is taken."""
     server = Server(folder, token)
@@ -190,7 +195,7 @@ async def run(folder: str, token: str, port: int, ended: asyncio.Event) -> None:
         server.viewer, HOST, port, process_request=server.answer, compression=None, max_size=LONGEST, max_queue=64
     ) as listening:
         port = listening.sockets[0].getsockname()[1]
-        server.hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        server.hosts = names_at(port)
         print(json.dumps({"port": port}), flush=True)
         await ended.wait()
 

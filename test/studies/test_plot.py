@@ -102,6 +102,19 @@ def test_hinges_have_position_and_rate_and_ball_hinges_their_angles(five):
         np.testing.assert_allclose(rates, five.hinge(name).omega, atol=1e-12)
 
 
+def test_where_no_rate_is_known_there_is_no_empty_diagram_and_legends_hide_no_line(five):
+    history = history_of(five)
+    history.balls = {name: ball._replace(omega=None) for name, ball in history.balls.items()}
+    figure = hinges_figure(history, 170)
+    assert all(ax.get_visible() == bool(ax.lines) for ax in figure.axes)
+    assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["time t [s]"] * 2
+    figure.canvas.draw()
+    for ax in (*figure.axes, *momentum_figure(history, 170).axes):
+        if ax.get_legend():
+            ax.figure.canvas.draw()
+            assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
 def test_work_is_taken_off_the_change_of_energy():
     robot = rbt.RobotBuilder("pushed").body("b", mass=2.0, inertia=(1, 1, 1)).build()
     sim = rbt.Simulation(robot, work_of_inputs=True)
@@ -238,6 +251,12 @@ def test_axes_of_turns_lie_on_the_sphere_each_on_one_side(turns):
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=1e-12)
     order = np.lexsort(points.T), np.lexsort(values["axis"].reshape(-1, 3).T)
     np.testing.assert_array_equal(points[order[0]], values["axis"].reshape(-1, 3)[order[1]])
+
+
+def test_neither_view_of_the_sphere_covers_letters_of_the_other(turns):
+    left, right = sphere_figure(read_map(turns[0]), 120).axes[:2]
+    assert (left.get_zlabel(), right.get_zlabel()) == ("z", "z")
+    assert not left.patch.get_visible() and not right.patch.get_visible()
 
 
 @pytest.mark.parametrize("mode", ["planar", "collision"])

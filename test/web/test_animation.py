@@ -15,7 +15,7 @@ from imageio_ffmpeg import get_ffmpeg_exe
 import rbt_ros as rbt
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import turn_all
-from rbt_ros.web.animation import Animation, Series, arrows, colour, cone, cubesat_3u, facets, given
+from rbt_ros.web.animation import Animation, Series, arrows, box, colour, cone, cubesat_3u, facets, given
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -32,6 +32,13 @@ def drawing(what):
     """An animation that is told not to draw something."""
     show = Animation("a").add("b", given([0, 1], [[0, 0, 0], [1, 0, 0]]))
     show.draw = {what: False}
+    return show
+
+
+def filmed(camera):
+    """An animation with that camera."""
+    show = Animation("a").add("b", given([0, 1], [[0, 0, 0], [1, 0, 0]]))
+    show.camera = camera
     return show
 
 
@@ -97,6 +104,14 @@ def test_a_camera_along_a_path(tmp_path, open_page):
     page = open_page((tmp_path / "camera.html").as_uri())
     where = page("(rbt.playback.set({ playing: false }), rbt.seek(0.5), rbt.stage.camera.position.toArray())")
     assert where == pytest.approx([2.5, 2.5, 0])
+
+
+def test_a_camera_is_a_function_of_time(tmp_path):
+    show = Animation("camera").add("a", given([0, 2], [[0, 0, 0], [1, 0, 0]]))
+    show.camera = lambda t: ((5 - t, t, 1), (0, 0, 0))
+    path = show.recording(tmp_path).scene["camera"]
+    assert (path[0][0], path[-1][0]) == (0, 2)
+    assert all(row == [t := row[0], *(5 - t, t, 1), *(0, 0, 0)] for row in path)
 
 
 def test_play_shows_it_until_it_is_told(built, capfd):
@@ -188,6 +203,16 @@ def test_an_animation_is_saved_as_a_strip_of_pictures(chromium_path, tmp_path):
     assert all(np.ptp(part, axis=(0, 1)).max() > 50 for part in parts)
 
 
+def test_the_frames_are_pictures_to_work_with(chromium_path):
+    """As many as a film has, backward in the other order."""
+    show = Animation("frames", fps=4).add("a", given([0, 0.5], [[0, 0, 0], [1, 0, 0]]))
+    frames = show.frames(size=(320, 180))
+    assert frames.shape == (3, 180, 320, 3) and frames.dtype == np.uint8
+    assert all(np.abs(a.astype(int) - b).max() > 50 for a, b in itertools.combinations(frames, 2))
+    show.backward = True
+    np.testing.assert_array_equal(show.frames(size=(320, 180)), frames[::-1])
+
+
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
@@ -198,6 +223,23 @@ def test_an_animation_is_saved_as_a_strip_of_pictures(chromium_path, tmp_path):
             ScenarioError,
             "draw has no 'shadows'; it has bodies, trails, grid",
         ),
+        (lambda: filmed([(0, 1, 2, 3)]).recording(Path()), ScenarioError, "camera must be rows of 7 numbers: t, eye"),
+        (lambda: filmed([(0, *[1] * 6)] * 2).recording(Path()), ScenarioError, "camera: .* times must rise"),
+        (lambda: filmed(5).recording(Path()), ScenarioError, "camera must be rows of 7 numbers: t, eye"),
+        (lambda: filmed(lambda t: 7).recording(Path()), ScenarioError, "or f\\(t\\) that gives both"),
+        (lambda: filmed(()).frames(size=(0, 5)), ScenarioError, "size \\(0, 5\\) must be \\(width, height\\)"),
+        (lambda: Animation("a").add("b", None, box((1, 1, 1))), ModelError, "shapes of body 'b' must be a list of box"),
+        (lambda: Animation("a").add("b", None, [1]), ModelError, "shapes of body 'b' must be a list of box"),
+        (lambda: Animation("a").add("b", start="now"), ModelError, "start: 'now' is neither a number"),
+        (lambda: Animation("a").add("b").remove("b", at="x"), ModelError, "at: 'x' is neither a number"),
+        (
+            lambda: Animation("a").add("b", transform=lambda t, p, q: 7),
+            ModelError,
+            "transform of body 'b' must give \\(position, quaternion\\), not 7",
+        ),
+        (lambda: box((1, 2)), ModelError, "size of a box: \\(1, 2\\) must be 3 finite numbers"),
+        (lambda: box((1, -2, 3)), ModelError, "size of a box: \\(1, -2, 3\\) must be above zero"),
+        (lambda: cone("wide", 1), ModelError, "size of a cone"),
         (lambda: Animation("a").span, ModelError, "animation 'a' has nothing that moves"),
         (lambda: Animation("a").remove("b"), ModelError, "has no body 'b'; it has none"),
         (lambda: Animation("a").add("b").add("b"), ModelError, "body 'b' is there already; remove it first"),

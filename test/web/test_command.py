@@ -58,9 +58,10 @@ def test_a_table_is_served_and_saved(built, tmp_path):
     rbt.load("cubesat").simulation().run(until=0.05, every=0.01).to_csv(tmp_path / "cubesat.csv")
     code, out, err = done("view", "cubesat.csv", "--no-browser", "--port", "0", "--duration", "0.1", cwd=tmp_path)
     assert (code, err) == (0, "") and "view: http://127.0.0.1:" in out
-    code, out, err = done("view", "cubesat.csv", "--save", "run.html", cwd=tmp_path)
+    code, out, err = done("view", "cubesat.csv", "--save", "run.html", "--rate", "0.05", cwd=tmp_path)
     assert (code, err) == (0, "") and out.endswith("wrote run.html\n")
-    assert "window.__RUN__" in (tmp_path / "run.html").read_text(encoding="utf-8")
+    text = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "window.__RUN__" in text and '"rate": 0.05' in text
 
 
 def test_a_missing_mesh_is_told_in_the_log(built, tmp_path):
@@ -156,12 +157,16 @@ def test_without_what_films_need_the_package_is_named(built, missing, text, tmp_
             1,
             "rbt: --record is of a scenario that runs now; this is a recording",
         ),
+        (("view", "none.npz", "--of", "cubesat"), 1, "rbt: none.npz cannot be read: No such file or directory."),
+        (("view", "table.csv"), 1, "rbt: table.csv: which scenario ran? Name it: --of SCENARIO."),
+        (("view", "cubesat", "--of", "wheel"), 1, "rbt: --of is of tables, files and bags; cubesat is a scenario"),
         (("view", "none.mcap"), 1, "rbt: there is no bag none.mcap."),
         (("view", "cubesat", "--fast"), 2, "unrecognized arguments: --fast"),
     ],
 )
 def test_what_is_refused_is_told_in_one_sentence(words, status, text, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("t\n")
     monkeypatch.setattr(sys, "argv", ["rbt", *words])
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which `main` replaces
     with pytest.raises(SystemExit) as caught:

@@ -64,10 +64,12 @@ def test_a_film_has_its_frames(chromium_path, result, tmp_path):
 
 def test_what_cannot_be_filmed_is_told(result, tmp_path, monkeypatch):
     recording = Recording.of(result)
-    with pytest.raises(ScenarioError, match=r"a film is \*.mp4 or \*.gif, not film.avi"):
+    with pytest.raises(ScenarioError, match=r"film.avi is none of \*.html, \*.mp4, \*.gif, \*.png"):
         export.write_film(recording, tmp_path / "film.avi", times=[0])
     with pytest.raises(ScenarioError, match="size 321 x 180: films want even numbers of pixels"):
         export.write_film(recording, tmp_path / "film.mp4", times=[0], size=(321, 180))
+    with pytest.raises(ScenarioError, match="cannot be written .No such file or directory.; give a file in a folder"):
+        export.write_film(recording, tmp_path / "no" / "film.mp4", times=[0])
     monkeypatch.setattr(export.shutil, "which", lambda name: None)
     with pytest.raises(SetupError, match="there is none here: sudo apt install chromium"):
         export.browser_path()

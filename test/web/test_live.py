@@ -184,6 +184,19 @@ def test_mass_size_and_start_act_at_reset_friction_at_once(run):
     reader.close()
 
 
+def test_hinges_of_several_bodies_are_damped_at_once_as_the_bag_tells(run, tmp_path):
+    live = run("five_body", bag=tmp_path / "flight")
+    live.turn(50 * TICK_NS)
+    assert (told(live, "friction.wrist")["value"], told(live, "friction.wrist")["unit"]) == (0.0, "N·m·s/rad")
+    set_all(live, friction__wrist=2.5)
+    assert live.sim.tick == 50 and told(live, "friction.wrist")["value"] == 2.5
+    before = live.sim.sample().energy.total
+    live.turn(200 * TICK_NS)
+    assert live.sim.sample().energy.total < before
+    live.log.close()
+    same(tmp_path / "flight")
+
+
 def test_what_no_body_can_have_is_refused_and_stays_as_it_was(run):
     live = run("cubesat")
     before = told(live, "body.inertia")["value"]

@@ -12,6 +12,19 @@ from rbt_ros.model.scenario import scenario_from_text
 DISPLAYED = """(name => { const made = rbt.stage.bodies.find(({ body }) => body.name === name).group;
     made.updateWorldMatrix(true, false); const { x, y, z, w } = made.quaternion;
     return [...made.position.toArray(), w, x, y, z]; })"""
+HIGH = """
+rbt: 1
+robot:
+  name: swing
+  bodies: {seat: {mass: 1 kg, inertia: [0.01, 0.01, 0.01], shapes: [{kind: sphere, size: [0.1]}]}}
+  ropes: {line: {bodies: [world, seat], at_a: [0, 0, 2], length: 2 m}}
+"""
+TWINS = """
+rbt: 1
+robot:
+  name: twins
+  bodies: {one: {mass: 1 kg, inertia: [1, 1, 1]}, other: {mass: 1 kg, inertia: [1, 1, 1]}}
+"""
 TOLD = "(key => rbt.settings.controls.find((control) => control.key === key))"
 
 
@@ -300,6 +313,58 @@ def test_all_letters_are_in_the_picture_and_larger_where_it_is_small(run, open_p
         assert max(letters.values()) < 1.0, letters
         size = page("rbt.stage.letters[0].scale.y / rbt.stage.letters[0].userData.scale.y")
         assert size == pytest.approx(max(1.0, 560 / page("document.getElementById('stage').clientHeight")))
+
+
+def test_names_are_as_large_in_a_chain_as_of_one_body(run, open_page):
+    """Names and arrows' letters measure the same share of the picture, however many bodies are in it."""
+    shares = []
+    for scenario in ("cubesat", "rod_chain"):
+        page = open_page(run(scenario, paused=True).address)
+        share = "rbt.stage.totalL.label.scale.y / rbt.stage.away().length()"
+        page.wait(f"(rbt.stage.home(), {share} > 0)")
+        shares.append(page(share))
+    assert shares[1] == pytest.approx(shares[0])
+
+
+def test_where_a_rope_is_tied_to_the_world_is_in_the_picture(run, open_page):
+    page = open_page(run(scenario_from_text(HIGH), paused=True).address)
+    page("(rbt.stage.home(), rbt.stage.draw())")
+    place = """(() => { const { stage } = rbt; const p = stage.ropes[0].line.geometry.attributes.position;
+        return [0, 24].map((k) => stage.camera.position.clone().fromBufferAttribute(p, k))
+            .flatMap((at) => at.project(stage.camera).toArray().slice(0, 2)); })()"""
+    assert np.abs(page(place)).max() < 1.0
+
+
+def test_names_at_one_place_stand_above_each_other(run, open_page):
+    page = open_page(run(scenario_from_text(TWINS), paused=True).address)
+    low, high = page("rbt.stage.bodies.map(({ label }) => label.position.z)")
+    assert high - low == pytest.approx(page("0.09 * rbt.stage.size * rbt.stage.enlarged"), rel=1e-5)
+
+
+def test_on_a_phone_numbers_are_shown_of_what_is_picked_and_help_begins_at_its_top(run, open_page):
+    page = open_page(run("cubesat", paused=True).address, width=844, height=390)
+    shown = "getComputedStyle(document.getElementById('readout')).display !== 'none'"
+    assert not page(shown)
+    page("(rbt.select(0), rbt.loop())")
+    page.wait(shown)
+    page("rbt.select(-1)")
+    assert not page(shown)
+    assert page("(rbt.press('?'), document.getElementById('help').scrollTop)") == 0
+
+
+def test_keys_act_after_a_click_on_a_box_and_a_control_tells_its_range(run, open_page):
+    r = run("cubesat", paused=True)
+    page = open_page(r.address)
+    page.page.click("#show-trails")
+    page.page.keyboard.press("s")
+    assert page("rbt.stage.stereo.mode") == "side by side"
+    page.page.keyboard.press(" ")  # of the box, and not: go on
+    assert page("rbt.stage.show.trails")
+    r.until(page, "document.querySelector('[data-key=\"body.mass\"]') !== null")
+    assert r.live.paused
+    page("(rbt.tab('set'), document.querySelector('[data-key=\"body.mass\"] input[type=number]').focus())")
+    told = "document.querySelector('[data-key=\"body.mass\"] .range')"
+    assert page(f"[{told}.textContent, getComputedStyle({told}).display]") == ["0.1 to 100 kg", "block"]
 
 
 def test_bodies_are_glass_while_the_construction_is_shown_in_them(still):

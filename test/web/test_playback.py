@@ -41,6 +41,22 @@ def test_it_plays_at_any_rate_without_drift(player):
         np.testing.assert_allclose(times(player, *walls), rate * walls, rtol=1e-14, atol=0)
 
 
+def test_the_bar_shows_what_keys_and_the_command_line_have_set(player, recorded, open_page, tmp_path):
+    """--rate of a recording is in its scene; + and - change the number that stands there."""
+    shown = "document.querySelector('#timeline input[aria-label=\"×\"]').value"
+    assert (player("rbt.playback.rate"), player(shown)) == (1, "1")
+    player("(rbt.press('-'), rbt.press('-'))")
+    assert (player("rbt.playback.rate"), player(shown)) == (0.25, "0.25")
+    (tmp_path / "slow").mkdir()
+    recording = Recording.of(recorded)
+    recording.scene["rate"] = 0.05
+    recording.write(tmp_path / "slow")
+    server = Server(tmp_path / "slow", 0)
+    page = open_page(server.address)
+    assert (page("rbt.playback.rate"), page(shown)) == (0.05, "0.05")
+    server.close()
+
+
 def test_backwards_it_falls_strictly_and_stops_at_the_start(player):
     player("(rbt.playback.seek(1), rbt.playback.set({ backward: true, playing: true }), 1)")
     seen = times(player, 0.0, 0.1, 0.25, 0.5, 0.99)
@@ -70,6 +86,26 @@ def test_the_same_time_is_the_same_picture_and_frames_are_those_of_the_run(playe
     np.testing.assert_allclose(np.abs(middle @ between), 1.0, atol=1e-7)
     first = player("rbt.film(0.505)")
     assert player("(rbt.film(1.2), rbt.film(0.505))") == first and player("rbt.t") == 0.505
+
+
+def test_of_a_long_recording_the_frame_itself_is_shown_where_it_stands(built, open_page, tmp_path):
+    """10 001 frames: the page has 4000 of them, and fetches all around where one looks; then steps are of one frame."""
+    one = rbt.load("cubesat").simulation().run(until=0.01, every=0.01)
+    t = np.arange(10_001) * 1e-3
+    rows = np.repeat(Layout(one.robot).rows(one)[:1], len(t), axis=0)
+    rows[:, 0] = np.arange(len(t)) % 7  # what lies between the frames of the overview is not on a line
+    Recording(Recording.of(one).scene, t, rows).write(tmp_path)
+    server = Server(tmp_path, 0)
+    page = open_page(server.address)
+    page(f"rbt.seek({t[5003]!r})")
+    page.wait(f"rbt.row[0] === {5003 % 7}")
+    page("rbt.press('.')")
+    assert page("[rbt.t, rbt.row[0]]") == [t[5004], 5004 % 7]
+    page(f"rbt.seek({t[6500]!r})")  # beyond what is near by; the next is fetched before it is needed
+    page.wait(f"rbt.row[0] === {6500 % 7}")
+    page(f"rbt.seek({t[6500] + 0.75 * page('rbt.source.share')!r})")
+    page.wait("rbt.source.detail.last > rbt.t + 0.9 * rbt.source.share")
+    server.close()
 
 
 def test_one_frame_on_and_back(player, recorded):

@@ -14,7 +14,7 @@ from rbt_ros.stream.layout import SCALARS, Layout
 from rbt_ros.stream.process import Server
 from rbt_ros.stream.scene import described
 from rbt_ros.web import bag_frames
-from rbt_ros.web.recording import COUNT, Recording, describe, read_table, record, turning
+from rbt_ros.web.recording import COUNT, Recording, describe, read_arrays, read_table, record, turning
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,18 @@ def test_a_table_holds_the_rows_of_its_run(table, tmp_path):
     assert again.scene["recorded"] == [0.0, 0.5, 51] and "known" not in again.scene
 
 
+def test_a_file_of_a_result_holds_the_frames_of_its_table(table, tmp_path):
+    result, path = table
+    result.to_npz(tmp_path / "five_body.npz")
+    of_file, of_table = read_arrays(tmp_path / "five_body.npz", result.robot), read_table(path, result.robot)
+    for (t, pose, extra), (t_table, pose_table, _) in zip(of_file, of_table, strict=True):
+        assert t == t_table and extra is not None
+        np.testing.assert_allclose(pose, pose_table, rtol=0, atol=1e-15)
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "five_body.npz").read_bytes()[:3000])
+    with pytest.raises(ScenarioError, match=r"cut.npz cannot be read as \*.npz"):
+        next(read_arrays(tmp_path / "cut.npz", result.robot))
+
+
 def test_poses_alone_give_rates_by_differences(tmp_path):
     """A turn at 2 rad/s about a fixed axis: the rotation between two frames is exact."""
     robot = rbt.RobotBuilder("one").body("b", mass=1.0, inertia=(1, 1, 1), com=(0, 0, 1)).build()
@@ -72,6 +84,7 @@ def test_a_turn_is_the_short_one_and_none_is_zero():
         (lambda lines: [*lines[:20], lines[20][:50]], "line 21: it is cut after"),
         (lambda lines: [*lines[:20], "rubbish\n"], "line 21: 'rubbish"),
         (lambda lines: [*lines[:20], lines[5], *lines[20:]], "time goes back from 0.18 s to 0.04 s"),
+        (lambda lines: [*lines[:20], "nan" + lines[20][4:], *lines[21:]], "a frame after t = 0.18 s has numbers that"),
     ],
 )
 def test_a_broken_recording_plays_to_its_last_whole_frame_and_says_so(table, tmp_path, spoil, words):

@@ -17,7 +17,7 @@ from rbt_ros.stream import process as view
 from rbt_ros.stream.layout import POSE
 from rbt_ros.stream.process import Server, taken_by
 from rbt_ros.web import build
-from rbt_ros.web.server import HEADER
+from rbt_ros.web.server import HEADER, names_at
 
 
 def get(run, path="/", token=None, **headers):
@@ -59,6 +59,11 @@ def test_only_who_knows_name_origin_and_token_is_let_in(run):
         with pytest.raises(InvalidStatus) as caught:
             connect(address.replace("http", "ws").replace("/?", "/ws?"), origin=origin)
         assert caught.value.response.status_code == 403
+
+
+def test_browsers_leave_out_the_usual_port():
+    assert names_at(80) == ("127.0.0.1", "localhost")
+    assert names_at(7373) == ("127.0.0.1:7373", "localhost:7373")
 
 
 def test_the_page_may_talk_to_nobody_else(run):

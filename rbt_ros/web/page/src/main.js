@@ -103,10 +103,11 @@ class App {
   playBack(source) {
     this.source = source;
     this.playback = new Playback(source.first, source.last);
-    this.playback.rate = this.scene.play?.rate ?? 1;
+    this.playback.rate = this.scene.play?.rate ?? this.scene.rate ?? 1;
     this.playback.fps = this.scene.play?.fps ?? 0;
     this.timeline = new Timeline($("timeline"), this.playback, source, () => this.seeked());
     $("tabs").querySelector("[data-tab=set]").hidden = true;
+    source.onDetail = () => this.show(this.playback.t, source.at(this.playback.t)); // where it stands still, too
     this.plots.onPick = (t) => { this.playback.seek(t); this.seeked(); };
     this.plots.fill(source.overview);
     if (this.scene.play) this.stage.follow = false;
@@ -221,8 +222,9 @@ class App {
     $("help-button").onclick = () => this.press("?");
     $("fold").onclick = $("unfold").onclick = () => this.press("p");
     addEventListener("keydown", (event) => {
-      if (event.target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-      const key = event.key === " " ? " " : event.key.length === 1 ? event.key.toLowerCase() : "";
+      const typed = event.target.matches("select, input[type=number]") || (event.key === " " && event.target.matches("input"));
+      if (typed || event.ctrlKey || event.metaKey || event.altKey) return;
+      const key = event.key.length === 1 ? event.key.toLowerCase() : "";
       if (key && this.press(key)) event.preventDefault();
     });
     let down = null;
@@ -235,6 +237,7 @@ class App {
     $("help").append(element("h2", { textContent: "Shortcuts" }), element("table", {}, ...SHORTCUTS.map(([keys, text]) => element("tr", {}, element("td", {}, ...keys.split(/ +/).map((key) => element("kbd", { textContent: key }))), element("td", { textContent: text })))), element("p", { textContent: "Drag turns, the wheel zooms, the right button shifts; a click on a body shows its numbers. A double click into a plot of a recording goes to that time." }), element("button", { textContent: "close", onclick: () => $("help").close() }));
   }
   select(index) {
+    document.body.classList.toggle("picked", index >= 0); // on a small screen its numbers cover the scene
     if (index < 0) return;
     this.stage.selected = index;
     this.stage.picked = true;
@@ -248,7 +251,7 @@ class App {
     if (views[key]) stage.setView(views[key]);
     else if (key === "d") this.setTheme(stage.look === "dark" ? "light" : "dark");
     else if (key === "p") document.body.classList.toggle("folded");
-    else if (key === "?") $("help").open ? $("help").close() : $("help").showModal();
+    else if (key === "?") this.help();
     else if (key === "f") stage.follow = !stage.follow;
     else if (key === "s") stage.stereo.mode = MODES[(MODES.indexOf(stage.stereo.mode) + 1) % MODES.length];
     else if (key === "o") { stage.poinsot.show.polhode = stage.poinsot.show.herpolhode = !stage.poinsot.show.polhode; this.seeThrough(); }
@@ -258,6 +261,12 @@ class App {
     if ("sofct".includes(key)) this.showPanel.build();
     if (this.row) this.show(this.t, this.row);
     return true;
+  }
+  help() {
+    const sheet = $("help");
+    if (sheet.open) { sheet.close(); return; }
+    sheet.showModal();
+    sheet.scrollTop = 0; // opening goes to the button at its end
   }
   /** Bodies are glass while Poinsot's construction lies in them, unless one has chosen an opacity. */
   seeThrough() {

@@ -20,6 +20,7 @@ export class ShowPanel {
   build() {
     const { stage } = this;
     const checks = (title, entries, on) => [element("h3", { textContent: title }), element("div", { className: "checks" }, ...entries.map(([key, text, color]) => this.check(on, key, text, color)))];
+    const held = this.holder.contains(document.activeElement) && document.activeElement.id; // keeps the keys
     const arrows = Object.entries(ARROWS).map(([key, [letter, color, unit]]) => [key, `${letter} [${unit}]`, color]);
     this.holder.replaceChildren(
       ...checks("Draw", [["bodies", "bodies"], ["worldAxes", "world axes"], ["bodyAxes", "body axes"], ["trails", "trails"], ["ropes", "ropes"], ["grid", "grid"], ["labels", "labels"]], stage.show),
@@ -38,6 +39,7 @@ export class ShowPanel {
       this.slider("focus", 0.3, 2, stage.stereo.focusShare, (x) => { stage.stereo.focusShare = x; }),
       ...(this.extra ?? []),
     );
+    if (held) document.getElementById(held)?.focus();
   }
   check(on, key, text, color) {
     const box = element("input", { type: "checkbox", checked: on[key], id: `show-${key}` });
@@ -100,10 +102,11 @@ function makeRow(control, send) {
   const refused = element("span", { className: "refused" });
   const name = element("span", { textContent: control.label });
   if (control.note) name.append(element("small", { textContent: control.note }));
-  const box = element("div", { className: "row" }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), refused);
+  const bounded = ["number", "vector"].includes(control.kind) && control.low !== null && control.high !== null;
+  const range = bounded ? `${control.low} to ${control.high} ${control.unit}` : "";
+  const shown = element("span", { className: "range", textContent: range }); // while one is at it
+  const box = element("div", { className: control.kind === "vector" ? "row wide" : "row", title: range }, name, element("span", { className: "value" }, ...inputs.boxes, ...(control.unit ? [element("small", { textContent: control.unit })] : [])), shown, refused);
   box.dataset.key = control.key;
-  const range = control.low !== null && control.high !== null && control.kind !== "choice" ? `${control.low} to ${control.high} ${control.unit}` : "";
-  box.title = range;
   return { box, tell: (now) => { refused.textContent = now.refused; inputs.tell(now.value); } };
 }
 

@@ -87,7 +87,7 @@ export class Plots {
       width: Math.max(200, this.holder.clientWidth - 24 || 290),
       height: 150,
       scales: { x: { time: false } },
-      axes: [axis, { ...axis, size: 56, space: 24, values: (u, ticks) => ticks.map((tick) => Number(tick.toPrecision(5)).toString()) }],
+      axes: [axis, { ...axis, size: 56, space: 16, values: (u, ticks) => ticks.map((tick) => Number(tick.toPrecision(5)).toString()) }],
       series: [{ label: "t [s]", value: number }, ...labels.map((label, k) => ({ label, stroke: COLOURS[k], width: 1.5, value: number }))],
       hooks: { setCursor: [] },
     }, this.data(slot), slot.box);

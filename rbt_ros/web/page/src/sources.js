@@ -68,20 +68,24 @@ export class RecordedSource {
     this.coarse = false;
     this.detail = null;
     this.pending = null;
+    this.onDetail = () => {};
   }
   get first() { return this.overview.first; }
   get last() { return this.overview.last; }
   /** The row at t: from the detail where it is loaded, else from the overview while the detail is on its way. */
   at(t) {
     if (!this.coarse) return this.overview.at(t);
-    if (this.detail && t >= this.detail.first && t <= this.detail.last) return this.detail.at(t);
-    this.look(t);
-    return this.overview.at(t);
+    const { detail, share } = this;
+    const inside = detail && t >= detail.first && t <= detail.last;
+    const ends = inside && ((detail.last - t < share / 2 && detail.last < this.last) || (t - detail.first < share / 2 && detail.first > this.first));
+    if (!inside || ends) this.look(t); // before it is needed
+    return inside ? detail.at(t) : this.overview.at(t);
   }
   async look(t) {
     if (this.pending) return;
     this.pending = this.fetched(t - this.share, t + this.share);
     try { this.detail = await this.pending; } finally { this.pending = null; }
+    this.onDetail();
   }
   /** The times of the frames around t: one before, one after. */
   neighbours(t) {

@@ -19,7 +19,7 @@ export const ARROWS = { // what, colour, unit
 };
 const TRAIL = 1200; // points
 const PAST = 600; // of them in a recording
-const REACH = 1.15; // of the longest arrow, as a share of the scene's size: its letter is in the picture, too
+const REACH = 1.05; // of the longest arrow, as a share of the scene's size: its letter is in the picture, too
 const LOOKS = { dark: { back: "#10141a", grid: ["#3a4656", "#222b36"] }, light: { back: "#eef1f5", grid: ["#a9b4c2", "#d5dce5"] } };
 
 export class Stage {
@@ -55,7 +55,7 @@ export class Stage {
     this.clear();
     this.bodies = described.bodies.map((body) => this.makeBody(body, embedded));
     this.ropes = described.ropes.map((rope) => this.makeRope(rope));
-    this.worldAxes = this.frame(this.world, 1.1 * this.size, "");
+    this.worldAxes = this.frame(this.world, 1.1 * this.size);
     this.gravity = this.arrow("gravity");
     this.totalL = this.arrow("L");
     this.poinsot = new Poinsot(this.world, 1.1 * this.size);
@@ -80,12 +80,13 @@ export class Stage {
       const name = this.letter(file, 0.09 * this.size, "#ff4fa0");
       name.position.z = 0.08;
       holder.add(name);
+      this.fitLetters(this.height);
       this.notes.changed();
     };
     for (const shape of body.shapes) shapes.add(shapeObject(shape, embedded, missing));
     group.add(shapes);
     this.world.add(group);
-    const made = { body, group, shapes, axes: this.frame(group, (this.described.bodies.length > 1 ? 0.3 : 0.7) * this.size, ""), com: new Vector3(), w: [0, 0, 0] };
+    const made = { body, group, shapes, axes: this.frame(group, (this.described.bodies.length > 1 ? 0.3 : 0.7) * this.size, 2), com: new Vector3(), w: [0, 0, 0] };
     made.label = this.letter(body.name, 0.09 * this.size, "#9aa7b8");
     this.world.add(made.label);
     for (const key of ["omega", "force", "moment"]) made[key] = this.arrow(key);
@@ -99,23 +100,25 @@ export class Stage {
     this.world.add(line);
     return { rope, line };
   }
-  /** A word in the scene; larger where the picture is small, so that it is read on a phone. */
-  letter(text, height, color) {
+  /** A word in the scene; larger where the picture is small or shows much, but at most `most` times. */
+  letter(text, height, color, most = Infinity) {
     const sprite = label(text, height, color);
     sprite.name = text;
-    sprite.userData.scale = sprite.scale.clone();
+    sprite.userData = { scale: sprite.scale.clone(), most };
     this.letters.push(sprite);
     return sprite;
   }
   fitLetters(height) {
-    const share = Math.min(2, Math.max(1, 560 / height));
-    for (const sprite of this.letters) sprite.scale.copy(sprite.userData.scale).multiplyScalar(share);
+    this.height = height;
+    this.enlarged = Math.min(2, Math.max(1, 560 / height)) * (this.breadth ?? 1);
+    for (const { scale, userData } of this.letters) scale.copy(userData.scale).multiplyScalar(Math.min(this.enlarged, userData.most));
   }
-  frame(parent, size, name) {
+  /** Axes with letters; those of bodies stay small beside their axes. */
+  frame(parent, size, most) {
     const axes = new AxesHelper(size);
     parent.add(axes);
     for (const [letter, at, color] of [["x", [1, 0, 0], "#ff6b6b"], ["y", [0, 1, 0], "#51cf66"], ["z", [0, 0, 1], "#5c9dff"]]) {
-      const sprite = this.letter(letter + name, 0.085 * this.size, color);
+      const sprite = this.letter(letter, 0.085 * this.size, color, most);
       sprite.position.set(...at).multiplyScalar(1.06 * size);
       axes.add(sprite);
     }
@@ -146,7 +149,7 @@ export class Stage {
       made.shapes.visible = this.show.bodies;
       made.axes.visible = this.show.bodyAxes;
       made.label.visible = there && this.show.labels && this.bodies.length > 1;
-      made.label.position.copy(made.com).z += 0.14 * this.size;
+      this.name(made, i);
       if (body.floats && there) made.trail.extend(t, made.com);
       made.trail.line.visible = there && this.show.trails;
       const load = loads.subarray(LOAD * i, LOAD * (i + 1));
@@ -161,6 +164,14 @@ export class Stage {
     this.worldAxes.visible = this.show.worldAxes;
     if (this.grid) this.grid.visible = this.show.grid;
     this.move();
+  }
+  /** The body's name stands above it; above that of another one that is at the same place. */
+  name({ label, com }, i) {
+    const line = 0.09 * this.size * this.enlarged;
+    label.position.copy(com).z += 0.05 * this.size + line;
+    for (const other of this.bodies.slice(0, i)) {
+      if (other.label.visible && other.label.position.distanceTo(label.position) < 0.5 * line) label.position.z += line;
+    }
   }
   showTotal(row) {
     const com = this.layout.vector(row, "com");
@@ -182,7 +193,8 @@ export class Stage {
     const value = Math.hypot(...along);
     this.largest ??= {};
     this.largest[key] = Math.max(this.largest[key] ?? 0, value);
-    const fitting = this.largest[key] > 0 ? (REACH * this.size) / this.largest[key] : 0;
+    const reach = key === "force" ? 0.8 * REACH : REACH; // it begins where it acts
+    const fitting = this.largest[key] > 0 ? (reach * this.size) / this.largest[key] : 0;
     // with the ellipsoid of ω shown, ω reaches to it
     const length = key === "omega" && this.poinsot.wanted && this.poinsot.unit ? this.poinsot.unit : fitting * this.scales[key];
     const place = from.toArray ? from.toArray() : from;
@@ -190,7 +202,7 @@ export class Stage {
     arrow.value = value;
     arrow.group.visible &&= wanted && this.show[key];
     arrow.label.visible = arrow.group.visible && this.show.labels;
-    const beyond = length + (0.16 * this.size) / (value || 1); // the letter is not on the tip
+    const beyond = length + (0.16 * this.size * this.enlarged) / (value || 1); // the letter is not on the tip
     if (arrow.label.visible) arrow.label.position.set(...place.map((p, k) => p + along[k] * beyond));
   }
   hang(rope, line) {
@@ -327,12 +339,20 @@ export class Stage {
     this.camera.far = distance * 200;
     this.camera.updateProjectionMatrix();
     this.orbit.update();
+    this.fitLetters(this.height);
   }
   fitting() {
     const centre = this.target();
-    const spread = Math.max(...this.bodies.map(({ com }) => com.distanceTo(centre)), 0) + 1.2 * this.size;
+    const spread = Math.max(...this.places().map((place) => place.distanceTo(centre)), 0) + 1.2 * this.size;
     const reach = !this.follow && this.extent ? Math.max(this.extent.reach, 1.2 * this.size) : spread;
-    return (1.1 * reach) / Math.tan((this.camera.fov * Math.PI) / 360);
+    this.breadth = reach / (1.2 * this.size); // of the picture, against that of one body
+    return (1.2 * reach) / Math.tan((this.camera.fov * Math.PI) / 360);
+  }
+  /** What shall be in the picture: bodies, and where they hang on the world. */
+  places() {
+    const hung = this.bodies.filter(({ body }) => body.parent < 0 && !body.floats).map(({ group }) => group.position);
+    const tied = this.ropes.flatMap(({ rope }) => rope.at.filter((_, k) => rope.bodies[k] < 0).map((at) => new Vector3(...at)));
+    return [...this.bodies.map(({ com }) => com), ...hung, ...tied];
   }
   /** Longitude -180 to 180°, latitude 0 (above) to 180°, of the camera about what it looks at. */
   get longitude() { const d = this.away(); return (Math.atan2(d.y, d.x) * 180) / Math.PI; }
@@ -427,6 +447,7 @@ function label(text, height, color) {
   const map = new CanvasTexture(canvas);
   map.colorSpace = SRGBColorSpace;
   const sprite = new Sprite(new SpriteMaterial({ map, depthTest: false, transparent: true }));
+  sprite.renderOrder = 1; // after what is transparent, which would cover it
   sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
   return sprite;
 }

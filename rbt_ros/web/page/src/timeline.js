@@ -18,9 +18,11 @@ export class Timeline {
     const number = (text, value, write, low, high) => {
       const input = element("input", { type: "number", step: "any", value, ariaLabel: text });
       input.onchange = () => { if (Number.isFinite(input.valueAsNumber)) write(Math.min(high, Math.max(low, input.valueAsNumber))); input.value = read(text); };
-      const read = (what) => ({ "×": playback.rate, from: playback.start, to: playback.stop, fps: playback.fps })[what];
+      const read = (what) => +({ "×": playback.rate, from: playback.start, to: playback.stop, fps: playback.fps })[what].toPrecision(9);
+      this.numbers.push(() => { if (document.activeElement !== input) input.value = read(text); }); // keys set them, too
       return element("label", { title: MEANING[text] }, text, input);
     };
+    this.numbers = [];
     this.play = button("▶", "play or pause (space)", () => { playback.toggle(); changed(); });
     this.back = button("◀◀", "backwards (b)", () => set({ backward: !playback.backward }));
     this.again = button("⟳", "loop (l)", () => set({ loop: !playback.loop }));
@@ -30,8 +32,8 @@ export class Timeline {
     holder.replaceChildren(
       button("|◀", "to the start", () => seek(playback.start)), button("‹", "one frame back (,)", () => this.frame(-1)), this.play,
       button("›", "one frame on (.)", () => this.frame(1)), this.back, this.again, this.shown, this.bar,
-      number("×", 1, (rate) => set({ rate }), 1e-3, 1e3), number("from", playback.first, (start) => set({ start }), playback.first, playback.last),
-      number("to", playback.last, (stop) => set({ stop }), playback.first, playback.last), number("fps", 0, (fps) => set({ fps }), 0, 1000),
+      number("×", playback.rate, (rate) => set({ rate }), 1e-3, 1e3), number("from", playback.first, (start) => set({ start }), playback.first, playback.last),
+      number("to", playback.last, (stop) => set({ stop }), playback.first, playback.last), number("fps", playback.fps, (fps) => set({ fps }), 0, 1000),
     );
     holder.hidden = false;
     this.changed = changed;
@@ -49,5 +51,6 @@ export class Timeline {
     this.play.textContent = playing ? "❚❚" : "▶";
     this.back.classList.toggle("on", backward);
     this.again.classList.toggle("on", loop);
+    for (const tell of this.numbers) tell();
   }
 }
