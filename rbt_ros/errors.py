@@ -6,7 +6,14 @@ class RbtError(Exception):
 
 
 class ModelError(RbtError):
-    """A robot that cannot exist or cannot be solved: masses, inertias, names, the tree."""
+    """A robot that cannot exist or cannot be solved: masses, inertias, names, the tree.
+
+    about: section and name of the part at fault, ("hinges", "elbow"), where who reads a file knows its line better.
+    """
+
+    def __init__(self, text: str, about: tuple[str, str] | None = None):
+        super().__init__(text)
+        self.about = about
 
 
 class ScenarioError(RbtError):

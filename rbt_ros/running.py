@@ -1,10 +1,11 @@
 """A run from now to a time, with samples on the way: what `Simulation.run` does."""
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rbt_ros.errors import ScenarioError
+from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import LONGEST_S, one_number, time_ns
 from rbt_ros.results import Result, Sample
 
@@ -33,7 +34,12 @@ def run(
     while sim.tick < end:
         if controller is not None:
             controller(sim)
-        sim.advance(min(stride, end - sim.tick))
+        try:
+            sim.advance(min(stride, end - sim.tick))
+        except SolveError:
+            if not alarmed:
+                _alarm(sim.sample())
+            raise
         samples.append(sim.sample())
         alarmed = alarmed or _alarm(samples[-1])
         if progress is not None:
@@ -60,7 +66,7 @@ def _stride(sim: "Simulation", every: float) -> int:
 
 def _alarm(sample: Sample) -> bool:
     """Warn of an energy that is lost or made by the integration, long before the state leaves the numbers."""
-    drift = sample.conservation.energy
+    drift = sample.conservation.energy if math.isfinite(sample.energy.total) else math.inf
     loud = abs(drift) > ENERGY_ALARM
     if loud:
         warnings.warn(

@@ -7,7 +7,7 @@ import pytest
 
 import rbt_ros as rbt
 from rbt_ros.checkpoint import load_state, save_state
-from rbt_ros.errors import MessageError, ModelError, ScenarioError
+from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.scenario import scenario_from_text
 from rbt_ros.sim import Simulation
@@ -54,6 +54,20 @@ def test_reset_returns_to_the_start_and_forgets_commands():
     other = cubesat()
     other.advance(100)
     assert sim.digest() == other.digest()
+
+
+def test_what_rounding_has_kept_back_is_forgotten_with_the_motion():
+    """Beside the positions of free bodies stands what they have lost to rounding; a new start begins without."""
+    robot = rbt.RobotBuilder("probe").body("hub", mass=1, inertia=(1, 2, 2.5)).build()
+    sim = Simulation(robot)
+    digests = set()
+    for again in (lambda: None, sim.reset, sim.reset):
+        again()
+        sim.set_body("hub", position=(1e6, 0, 0), velocity=(7123.456, 0.1, 0.3))
+        sim.advance(300)
+        digests.add(sim.digest())
+    assert len(digests) == 1
+    assert sim._mech.carry.any()
 
 
 def test_reset_returns_to_what_was_set_before_the_first_step():
@@ -384,6 +398,10 @@ def test_functions_that_fail_say_when():
     sim = Simulation.of(scenario_from_text(STILL))
     with pytest.raises(ModelError, match="input function at t = 0.5.* returned nan"):
         sim.add_input(rbt.Effort("pivot", (1.0,)), stop=1.0, signal=lambda t: math.nan if t >= 0.5 else 0.0)
+    with pytest.raises(
+        ModelError, match="input function at t = 0 s: float division by zero; it must return one number"
+    ):
+        sim.add_input(rbt.Effort("pivot", (1.0,)), stop=1.0, signal=lambda t: 1.0 / t)
     with pytest.raises(ScenarioError, match="a Python function as signal needs stop="):
         sim.add_input(rbt.Effort("pivot", (1.0,)), signal=math.sin)
 
@@ -396,6 +414,26 @@ def test_energy_that_drifts_is_told_before_the_numbers_end():
     with pytest.warns(UserWarning, match=r"t = .* s: the energy has drifted by -0.* a smaller step") as told:
         sim.run(10.0, 0.1)
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_energy_that_drifts_is_told_also_where_the_numbers_end_before_the_next_sample(integrator):
+    """A spring of 1e8 N·m/rad in steps of 1 ms: over within a few ticks, the first sample would come after 100."""
+    b = (
+        rbt.RobotBuilder("stiff")
+        .body("rod", mass=1, inertia=(1, 1, 1))
+        .body("tip", mass=1, inertia=(1, 1, 1), com=(0, 0, 1))
+    )
+    b.hinge("pivot", "spherical", parent="world", child="rod")
+    b.hinge("elbow", "revolute", parent="rod", child="tip", axis=(0, 1, 0), at=(0, 0, 1), stiffness=1e8)
+    sim = Simulation(b.build(), integrator=integrator)
+    sim.set_hinge("elbow", 0.5)
+    with (
+        pytest.warns(UserWarning, match="t = .* s: the energy has drifted by"),
+        pytest.raises(SolveError, match="tick .* non-finite state at hinge '.*'; the last good state is kept"),
+    ):
+        sim.run(1.0, 0.1)
+    assert np.isfinite(sim.state.q).all() and 0 < sim.tick < 100
 
 
 def test_a_circular_orbit_closes():

@@ -34,7 +34,7 @@ from rbt_ros.core.types import (
     Status,
     V,
 )
-from rbt_ros.core.work import GOOD_ROW, STAGE_ROW, Work
+from rbt_ros.core.work import CARRY_ROW, GOOD_ROW, STAGE_ROW, Work
 
 SEMI_IMPLICIT, RK4, DOP853, DORMAND_PRINCE = 0, 1, 2, 3
 
@@ -100,9 +100,29 @@ def step_along(model, y, h, work, B, count):
     """y += h Σ B[j] k_j, its quaternions put back on the unit sphere."""
     increment = work.stage[STAGE_ROW]
     weighted_sum(work.stage, B, count, increment)
+    fly(model, y, h, increment, work.stage[CARRY_ROW])
     for c in range(y.shape[0]):
         y[c] += h * increment[c]
     normalise(model, y)
+
+
+@kernel
+def fly(model, y, h, increment, carry):
+    """Move the positions of free bodies in y by h increment, which becomes zero, with compensated summation.
+
+    At constant velocity every step rounds the same way: 0.1 mm after 1e6 steps at 7.5 km/s. So what rounding keeps back
+    (Knuth's two-sum) is carried into the next step. Hairer, Lubich, Wanner, Geometric Numerical Integration, VIII.5.
+    """
+    for i in range(model.tree.shape[0]):
+        if model.tree[i, KIND] == JointKind.FREE:
+            first = model.tree[i, Q] + 4
+            for c in range(first, first + 3):
+                way = h * increment[c] + carry[c]
+                there = y[c] + way
+                moved = there - y[c]
+                kept = (y[c] - (there - moved)) + (way - moved)
+                carry[c] = kept if math.isfinite(kept) else 0.0
+                y[c], increment[c] = there, 0.0
 
 
 @kernel

@@ -8,15 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.mass_matrix import mass_matrix
 from rbt_ros.core.types import KIND, NV, SLIDES, JointKind, Q, V
 from rbt_ros.core.work import II, MM, model_size, workspace
 
 CONFIGURATIONS = 4
+STILL = 1e-5  # of the fastest: what moves mass and is slower than this has an energy that is round-off
 
 
 class Undetermined(NamedTuple):
-    """A direction in which nothing resists: `velocity` (nv,) moves no mass; `body` is the one it moves most."""
+    """A direction in which nothing resists: `velocity` (nv,) moves no mass; `body` moves, and its hinge the most."""
 
     body: int
     velocity: np.ndarray
@@ -35,7 +37,8 @@ def undetermined(model) -> Undetermined | None:
     rng = np.random.default_rng(0)
     work, M = workspace(model), np.zeros((nv, nv))
     for _ in range(CONFIGURATIONS):
-        mass_matrix(model, _random_coordinates(rng, model, nq), work, M)
+        q = _random_coordinates(rng, model, nq)
+        mass_matrix(model, q, work, M)
         inertia, carried = np.diag(M), _carried(model, work)
         dead = inertia <= 100 * np.finfo(float).eps * carried
         if dead.any():
@@ -47,7 +50,11 @@ def undetermined(model) -> Undetermined | None:
                 return None
             velocity = vectors[:, 0] / size
             velocity /= np.linalg.norm(velocity)
-    shares = [np.linalg.norm(velocity[row[V] : row[V] + NV[row[KIND]]]) for row in model.tree]
+    shares = np.array([np.linalg.norm(velocity[row[V] : row[V] + NV[row[KIND]]]) for row in model.tree])
+    pose, twist = np.empty((len(shares), 7)), np.empty((len(shares), 6))
+    kinematics(model, q, velocity, work, pose, twist)
+    moves = np.abs(twist).max(axis=1)
+    shares[moves <= STILL * moves.max()] = 0.0  # what hangs on the culprit may turn back on its own hinge
     return Undetermined(int(np.argmax(shares)), velocity)
 
 

@@ -102,7 +102,9 @@ def nearest_quaternion(R: np.ndarray) -> Quaternion:
 
 def as_quaternion(value: Any, where: str) -> Quaternion:
     """A unit quaternion from four numbers w x y z, a 3x3 matrix, or ("ZYX", a, b, c) with angles in rad."""
-    if isinstance(value, Sequence) and len(value) == 4 and isinstance(value[0], str):
+    if isinstance(value, list | tuple) and value and isinstance(value[0], str):
+        if len(value) != 4:
+            raise ModelError(f'{where}: {value} is not a sequence and three angles in rad: ("ZYX", a, b, c).')
         return from_euler(value[0], numbers(value[1:], where).tolist(), where)
     shape = numbers(value, where).shape
     if shape == (3, 3):

@@ -229,7 +229,10 @@ class RobotBuilder:
             for role, name in (("parent", hinge.parent), ("child", hinge.child)):
                 if name not in self._bodies and not (role == "parent" and name == WORLD):
                     known = ", ".join([*self._bodies, WORLD] if role == "parent" else self._bodies)
-                    raise ModelError(f"hinge '{hinge.name}': its {role} '{name}' is not a body; there are {known}.")
+                    raise ModelError(
+                        f"hinge '{hinge.name}': its {role} '{name}' is not a body; there are {known}.",
+                        ("hinges", hinge.name),
+                    )
         origin = (0.0, 0.0, 0.0)
         for name in self._bodies:
             if name not in carried:
@@ -240,10 +243,15 @@ class RobotBuilder:
         while waiting:
             ready = [b for b in waiting if carried[b.name].parent in placed or carried[b.name].parent == WORLD]
             if not ready:
-                names = ", ".join(f"'{b.name}' on '{carried[b.name].parent}'" for b in waiting)
+                way = [carried[waiting[0].name]]  # inward: it never ends at the world
+                while way[-1].parent not in [h.child for h in way]:
+                    way.append(carried[way[-1].parent])
+                cycle = way[[h.child for h in way].index(way[-1].parent) :]
+                names = ", ".join(f"'{h.child}' on '{h.parent}'" for h in cycle)
                 raise ModelError(
                     f"robot '{self.name}': the hinges close a cycle ({names}); a tree hangs on the world or floats. "
-                    "Close loops with a constraint instead."
+                    "Close loops with a constraint instead.",
+                    ("hinges", cycle[0].name),
                 )
             placed[ready[0].name] = ready[0]
             waiting.remove(ready[0])
@@ -255,7 +263,8 @@ class RobotBuilder:
             if given["internal_friction"] > 0 and len(bodies) > 1:
                 raise ModelError(
                     f"hinge '{name}': internal_friction is of a lone body; robot '{self.name}' has {len(bodies)}. "
-                    "Let the hinges between them have damping instead."
+                    "Let the hinges between them have damping instead.",
+                    ("hinges", name),
                 )
 
     def _freedoms(self, hinges: list[Hinge]) -> np.ndarray:
@@ -319,7 +328,8 @@ def _refuse_undetermined(robot: Robot) -> None:
         motion = f"a turn about ({axis}) in its axes" if turns else f"a shift along ({axis})"
     raise ModelError(
         f"body '{body.name}' on hinge '{hinge.name}': {motion} moves no mass (mass {body.mass:g} kg, inertia "
-        f"{body.inertia.tolist()} kg·m²), so no force determines it. Give it inertia there, or fix the hinge."
+        f"{body.inertia.tolist()} kg·m²), so no force determines it. Give it inertia there, or fix the hinge.",
+        ("bodies", body.name),
     )
 
 
@@ -332,12 +342,16 @@ def check_names(bodies: list[Body], hinges: list[Hinge]) -> None:
         for joint in hinge.joint_names or (hinge.name,):
             if joint in joints:
                 raise ModelError(
-                    f"{where}: its joint '{joint}' has the name of one of {joints[joint]}; rename a hinge."
+                    f"{where}: its joint '{joint}' has the name of one of {joints[joint]}; rename a hinge.",
+                    ("hinges", hinge.name),
                 )
             joints[joint] = where
         for single in hinge.single_axes[:-1]:
             if single.frame in frames:
-                raise ModelError(f"{where}: its frame '{single.frame}' has the name of {frames[single.frame]}; rename.")
+                raise ModelError(
+                    f"{where}: its frame '{single.frame}' has the name of {frames[single.frame]}; rename.",
+                    ("hinges", hinge.name),
+                )
             frames[single.frame] = where
 
 

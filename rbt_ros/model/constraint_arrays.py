@@ -88,7 +88,7 @@ def _joint(robot: Robot, constraint: Coupling, joint: str) -> tuple[int, int, in
         return robot.joint_place(joint)
     except ModelError as err:
         what = {MIMIC: "mimic of joint", PRESCRIBE: "prescribed joint"}.get(constraint.kind, "coupling")
-        raise ModelError(f"{what} '{constraint.name}': {err}") from err
+        raise ModelError(f"{what} '{constraint.name}': {err}", ("constraints", constraint.name)) from err
 
 
 def _refuse_circles(mimics: list[Coupling]) -> None:
@@ -99,7 +99,9 @@ def _refuse_circles(mimics: list[Coupling]) -> None:
             chain.append(leader[chain[-1]])
         if leader.get(chain[-1]) == follower:
             circle = ", ".join(f"'{a}' mimics '{leader[a]}'" for a in chain)
-            raise ModelError(f"the mimics go in a circle: {circle}. One of them must lead; drop a mimic.")
+            raise ModelError(
+                f"the mimics go in a circle: {circle}. One of them must lead; drop a mimic.", ("constraints", follower)
+            )
 
 
 def closure_rows(robot: Robot, closure: Closure, where: str) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.invariants import kinetic_energy
 from rbt_ros.core.types import Input
-from rbt_ros.core.work import Work, workspace
+from rbt_ros.core.work import CARRY_ROW, Work, workspace
 from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.arrays import frozen
 from rbt_ros.model.assembly import Loops
@@ -63,13 +63,16 @@ class Mechanism:
         size = self.now.robot.coordinates + self.now.robot.freedoms
         self.y, self.motion = y, y[:size]
         self.work = workspace(self.model, len(y) - size)
+        self.carry = self.work.stage[CARRY_ROW, :size]  # beside y: what its positions have lost to rounding
         for holder in (self.loops, self.contacts):
             if holder:
                 holder.set_work(self.work)
 
     def open_account(self, size: int) -> None:
         """Make room in y for at least `size` sums of what has acted: see `forces.account`."""
+        carry = self.carry
         self.put_y(np.append(self.y, np.zeros(max(0, size - (len(self.y) - len(self.motion))))))
+        self.carry[:] = carry
 
     def set_sink_floor(self, h_ns: int) -> None:
         """Steps are so long from now on."""
@@ -80,7 +83,7 @@ class Mechanism:
         self.modes = modes
         for joint, followed in self._followed().items():
             self._follow(joint, followed)
-        self.y[:] = 0.0
+        self.y[:] = self.carry[:] = 0.0
         self.motion[:] = motion
         self.lost = self.driven = 0.0
         if self.contacts:
@@ -110,6 +113,7 @@ class Mechanism:
 
     def _put(self, put: Callable[[Robot, np.ndarray, str, Any], None], name: str, start: Any) -> None:
         """Set a part of the whole robot, and so what moves of it."""
+        self.carry[:] = 0.0
         if self.now.is_whole:
             put(self.robot, self.y, name, start)
             return
@@ -166,6 +170,7 @@ class Mechanism:
             "modes": modes_memory(self.modes),
             "then": then_memory(self.now),
             "y": self.y.tolist(),
+            "carry": self.carry.tolist(),
             "energies": [self.lost, self.driven, self.stored],
             "contacts": self.contacts.memory() if self.contacts else None,
         }
@@ -176,6 +181,7 @@ class Mechanism:
         now, y = reduction_of(self.robot, self.modes, memory["then"]), np.array(memory["y"])
         motion, account = np.split(y, [now.robot.coordinates + now.robot.freedoms])
         self._take(now, self.model.world, motion, account)
+        self.carry[:] = memory.get("carry", 0.0)  # none in checkpoints of before
         self.lost, self.driven, self.stored = memory["energies"]
         if self.loops:
             self.loops.open = False

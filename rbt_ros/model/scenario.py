@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rbt_ros.errors import ScenarioError
+from rbt_ros.core.types import JointKind
+from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.change_yaml import WORDS as CHANGES
 from rbt_ros.model.change_yaml import planned_change
+from rbt_ros.model.checks import NAME
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
 from rbt_ros.model.folding import array
@@ -232,13 +234,20 @@ def _tree(item: Item, path: Path) -> Robot:
         raise item["base"].error("goes with a urdf only; a body that no hinge carries floats.")
     if "stops" in item:
         raise item["stops"].error("goes with a urdf only; give stop_restitution of the hinge instead.")
-    builder = RobotBuilder(item["name"].text() if "name" in item else path.stem)
+    if "name" not in item and not NAME.fullmatch(path.stem):
+        raise item.error(f"'name' is missing, and ROS cannot carry that of the file, '{path.stem}'; give it a name.")
+    builder = placed(item["name"], RobotBuilder, item["name"].text()) if "name" in item else RobotBuilder(path.stem)
     for body, spec in item["bodies"].mapping().items():
         _add_body(builder, body, spec, path.parent)
     if "hinges" in item:
         for hinge, spec in item["hinges"].mapping().items():
             _add_hinge(builder, hinge, spec)
-    return placed(item, builder.build)
+    try:
+        return builder.build()
+    except ModelError as err:
+        section, name = err.about or ("", "")
+        place = item[section][name] if section in item and name in item[section] else item
+        raise place.error(str(err)) from err
 
 
 def _urdf_file(name: str, folder: Path) -> Path:
@@ -295,13 +304,32 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
             given[key] = spec[key].vector("plain number")
     if "rotation" in spec:
         given["rotation"] = attitude(spec["rotation"])
+    kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
+    freedoms = freedom_dimensions(JointKind[kind.upper()]) if kind.upper() in JointKind.__members__ else ()
     if "limits" in spec:
-        given["limits"] = spec["limits"].plain()
+        given["limits"] = _limits(spec["limits"], freedoms)
+    alike = freedoms[0] if len(set(freedoms)) == 1 else ""  # where angles and lengths share a number it has no unit
+    units = {"rest": alike, "friction": EFFORTS.get(alike, ""), "creep": RATES.get(alike, "")}
     for key in ("stiffness", "rest", "damping", "friction", "creep", "internal_friction", "stop_restitution"):
         if key in spec:
-            given[key] = spec[key].number()
-    kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))
+            given[key] = spec[key].number(units.get(key) or "plain number")
     placed(spec, builder.hinge, name, kind, parent=parent, child=child, **given)
+
+
+def _limits(item: Item, dimensions: Sequence[str]) -> Any:
+    """[lower, upper], or one such pair per freedom, in SI; what has another shape is left to the builder to refuse."""
+    entries = item.entries()
+    if len(dimensions) == 1 and not any(isinstance(entry.value, list) for entry in entries):
+        return [_bound(entry, dimensions[0]) for entry in entries]
+    if len(entries) == len(dimensions) and all(isinstance(entry.value, list) for entry in entries):
+        pairs = zip(entries, dimensions, strict=True)
+        return [[_bound(bound, dimension) for bound in pair.entries()] for pair, dimension in pairs]
+    return item.plain()
+
+
+def _bound(item: Item, dimension: str) -> float:
+    """A limit; infinite where there is none."""
+    return float(item.value) if item.value in (math.inf, -math.inf) else item.number(dimension)
 
 
 def _start_bodies(item: Item, robot: Robot) -> dict[str, BodyStart]:

@@ -56,7 +56,7 @@ def sampled(function: Callable[[float], float], h_ns: int, nodes: Sequence[float
             at = (k + node) * h_ns * 1e-9
             try:
                 values[k, j] = function(at)
-            except (TypeError, ValueError) as err:
+            except (TypeError, ValueError, ArithmeticError) as err:
                 raise ModelError(f"input function at t = {at:g} s: {err}; it must return one number.") from err
             if not math.isfinite(values[k, j]):
                 raise ModelError(f"input function at t = {at:g} s returned {values[k, j]}, which is not finite.")

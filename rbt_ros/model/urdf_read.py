@@ -1,5 +1,6 @@
 """URDF and xacro -> Robot. What is read, what the extension is and what is refused: docs/urdf.md."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from rbt_ros.core.types import JointKind
@@ -81,7 +82,14 @@ def _built(document: Element, links: dict[str, Link], hinges: list[Joint], mimic
         placed(hinge.element, builder.hinge, hinge.name, hinge.kind.name.lower(), **ends, **hinge.given)
     for follower in mimics:
         placed(follower.element, builder.mimic, follower.name, **(follower.mimic or {}))
-    return placed(document, builder.build)
+    try:
+        return builder.build()
+    except ModelError as err:
+        section, name = err.about or ("", "")
+        parts: dict[str, Iterable[Link | Joint]] = {"bodies": links.values(), "hinges": hinges, "constraints": mimics}
+        raise next((part.element for part in parts.get(section, ()) if part.name == name), document).error(
+            str(err)
+        ) from err
 
 
 def _expanded(file: Path) -> str:
@@ -96,4 +104,4 @@ def _expanded(file: Path) -> str:
     try:
         return str(xacro.process_file(str(file)).toprettyxml(indent="  "))
     except Exception as err:  # what it raises is not one family
-        raise ModelError(f"{file}: xacro cannot expand it: {err}") from err
+        raise ModelError(f"{file}: xacro cannot expand it: {' '.join(str(err).split())}") from err

@@ -105,6 +105,27 @@ def test_a_direction_may_lie_between_two_hinges():
     assert found.velocity[0] == pytest.approx(-found.velocity[1], rel=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_turns_back_on_its_own_hinge_is_not_to_blame(seed):
+    """A free body, a massless link on it, a body on that, about the same axis: the link turns, and nothing else."""
+    rng = np.random.default_rng(seed)
+    axis = unit(rng)
+    rows = [
+        body_row(1.0, NONE, (1, 1, 1)),
+        body_row(0.0, NONE, NONE, axis=axis),
+        body_row(3.0, NONE, (1, 2, 2), axis=axis),
+    ]
+    found = undetermined(model_of([(-1, FREE), (0, REVOLUTE), (1, REVOLUTE)], rows))
+    assert found is not None and found.body == 1
+
+
+def test_a_rod_between_two_balls_is_to_blame_for_its_own_turn():
+    rows = [body_row(1.0, (0, 0, 0.5), (1, 1, 0)), body_row(1.0, NONE, (1, 1, 1), point=(0, 0, 1))]
+    found = undetermined(model_of([(-1, SPHERICAL), (0, SPHERICAL)], rows))
+    assert found is not None and found.body == 0
+    assert np.abs(found.velocity[:3]) / np.abs(found.velocity[2]) == pytest.approx([0, 0, 1], abs=1e-6)
+
+
 def test_ordinary_models_pass_also_long_and_uneven_ones():
     assert undetermined(chain(128)) is None
     rng = np.random.default_rng(2)

@@ -138,6 +138,16 @@ def test_trees_that_cannot_be_built(hinges, message):
         b.build()
 
 
+def test_only_what_closes_a_cycle_is_told():
+    """A body that hangs on a cycle is none of it."""
+    b = builder().body("lower", mass=1, inertia=(1, 1, 1)).body("tail", mass=1, inertia=(1, 1, 1))
+    for i, (parent, child) in enumerate([("upper", "tail"), ("lower", "upper"), ("upper", "lower")]):
+        b.hinge(f"h{i}", "revolute", parent=parent, child=child)
+    with pytest.raises(ModelError, match=r"close a cycle \('upper' on 'lower', 'lower' on 'upper'\)") as told:
+        b.build()
+    assert told.value.about == ("hinges", "h1")
+
+
 def test_double_names_and_empty_robots():
     with pytest.raises(ModelError, match="body 'upper' exists twice"):
         builder().body("upper", mass=1, inertia=(1, 1, 1))
@@ -230,6 +240,7 @@ def hung(**given):
         (lambda: hung(child=None), "hinge 'h': child name 'None': use a letter"),
         (lambda: hung(limits="x"), "limits of hinge 'h': 'x' is neither a number nor a regular array of numbers"),
         (lambda: hung(rotation=1), r"hinge 'h': 1 is no attitude; give w x y z, a 3x3 matrix, or \(\"ZYX\", a, b, c\)"),
+        (lambda: hung(rotation=("ZYX", 0, 0)), r"hinge 'h': \('ZYX', 0, 0\) is not a sequence and three angles in rad"),
         (lambda: hung(rotation=("ZYX", 0, None, 0)), "hinge 'h': three finite angles in rad are needed"),
         (lambda: hung(rotation=("ZYX", 0, "a", 0)), r"hinge 'h': \(0, 'a', 0\) is neither a number nor"),
     ],

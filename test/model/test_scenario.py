@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from rbt_ros.core import types as t
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.scenario import OUTPUT_RATES, read_scenario, scenario_from_text
 
@@ -136,3 +137,72 @@ def test_merged_keys_are_read_and_errors_in_them_have_a_line():
     assert scenario_from_text(text % "merged").robot.name == "merged"
     with pytest.raises(ScenarioError, match=":2: robot.name: 3 is not a text"):
         scenario_from_text(text % "3")
+
+
+TREE = """\
+rbt: 1
+robot:
+  bodies:
+    upper: {mass: 1, inertia: [1, 1, 1]}
+    lower: {mass: 1, inertia: [1, 1, 0]}
+  hinges:
+    shoulder: {kind: revolute, parent: world, child: upper}
+    elbow: {kind: revolute, parent: upper, child: lower, axis: [1, 0, 0]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("parent: upper", "parent: uper", r"arm.yaml:8: robot.hinges.elbow: .* parent 'uper' is not a body"),
+        ("child: lower", "child: lover", r"arm.yaml:8: robot.hinges.elbow: .* child 'lover' is not a body"),
+        (
+            "parent: world",
+            "parent: lower",
+            r"arm.yaml:7: robot.hinges.shoulder: .*\('upper' on 'lower', 'lower' on 'upper'",
+        ),
+        ("[1, 0, 0]", "[0, 0, 1]", r"arm.yaml:5: robot.bodies.lower: .* freedom 'elbow' moves no mass"),
+        ("robot:\n", "robot:\n  name: my arm\n", r"arm.yaml:3: robot.name: robot name 'my arm': use a letter"),
+        (
+            "[1, 0, 0]",
+            "[1, 0, 0], limits: [-1 m, 1]",
+            r"arm.yaml:8: robot.hinges.elbow.limits\[0\]: '-1 m' has the unit 'm'",
+        ),
+        (
+            "[1, 0, 0]",
+            "[1, 0, 0], limits: [-1, .nan]",
+            r"arm.yaml:8: robot.hinges.elbow.limits\[1\]: nan is not finite",
+        ),
+        (
+            "[1, 0, 0]",
+            "[1, 0, 0], limits: [[0, 1], [2, 3]]",
+            r"arm.yaml:8: robot.hinges.elbow: .* must be \(lower, upper\)",
+        ),
+    ],
+)
+def test_what_is_found_when_all_is_known_is_told_with_the_line_of_its_part(old, new, message):
+    assert old in TREE
+    with pytest.raises(ScenarioError, match=message):
+        scenario_from_text(TREE.replace(old, new), "arm.yaml")
+
+
+def test_a_file_whose_name_cannot_be_that_of_a_robot():
+    with pytest.raises(
+        ScenarioError, match=r"my-arm.yaml:2: robot: 'name' is missing, and ROS cannot carry .* 'my-arm'"
+    ):
+        scenario_from_text(TREE, "my-arm.yaml")
+
+
+def test_numbers_of_hinges_carry_units():
+    """As the freedoms they are of: one number of several that differ is plain."""
+    text = TREE.replace(
+        "[1, 0, 0]", "[1, 0, 0], limits: [-90 deg, .inf], stiffness: 1, rest: 30 deg, friction: 2 mN m, creep: 1 deg/s"
+    )
+    freedom = scenario_from_text(text, "arm.yaml").robot.model.freedom[1]
+    degree = math.pi / 180
+    expected = {t.LOWER: -90 * degree, t.UPPER: math.inf, t.REST: 30 * degree, t.COULOMB: 2e-3, t.CREEP: degree}
+    assert {column: freedom[column] for column in expected} == pytest.approx(expected)
+    text = text.replace("revolute, parent: upper", "cylindrical, parent: upper").replace("30 deg", "0.1")
+    text = text.replace("[-90 deg, .inf]", "[[-1, 90 deg], [-5 cm, 2]]").replace("2 mN m", "0").replace("1 deg/s", "1")
+    rows = scenario_from_text(text, "arm.yaml").robot.model.freedom[1:, [t.LOWER, t.UPPER]]
+    assert rows.tolist() == [[-1, 90 * degree], [-0.05, 2]]
