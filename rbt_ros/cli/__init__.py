@@ -20,7 +20,9 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt view cubesat               the same in the browser: look at it, push it, change it
   rbt plot out/cubesat.csv       figures for print: energy, momentum, polhode, cones; also of bags and maps
   rbt info cubesat               what is in a scenario
+  rbt check arm.yaml arm.urdf    whether they can be run; what is wrong with them
   rbt run cubesat --until 10 --record flight     and a bag; then: rbt info, verify, replay, convert, repair flight
+  rbt record /odom --out flight  topics of running nodes into a bag
   rbt convert a.yaml a.urdf      its robot as URDF
   rbt mass hub.stl --unit mm --density 2700     mass, centre of mass and inertia of a mesh or a NASTRAN deck
   rbt map l_shape                net turns, or collisions, of arrays that turn by folding
@@ -45,6 +47,8 @@ VERBS = {
     "view": Verb("view", "look at a scenario or a recorded run in the browser"),
     "plot": Verb("plot", "figures for print of a run, a bag or a map"),
     "info": Verb("info", "what is in a scenario or a bag"),
+    "check": Verb("check", "whether scenarios, robots and bags are sound"),
+    "record": Verb("record", "ROS topics of running nodes into a bag"),
     "replay": Verb("replay", "a bag on ROS topics again, or as the inputs of a simulation"),
     "verify": Verb("verify", "run again what a bag holds, and compare every bit"),
     "repair": Verb("repair", "make a bag whole whose recording was killed"),
