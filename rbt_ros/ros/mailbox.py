@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rbt_ros.model.inputs import Command
@@ -36,17 +37,27 @@ class Mailbox:
             self._news.notify()
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
-        """Hand over a request, and wait for what it returns or raises."""
+        """Hand over a request, and wait for what it returns or raises; TimeoutError where it was not begun in time.
+
+        Then it never will be: who is told that nothing was done can rely on it.
+        """
         answer: Future = Future()
 
         def run(sim: Simulation) -> None:
+            if not answer.set_running_or_notify_cancel():
+                return
             try:
                 answer.set_result(request(sim))
             except Exception as err:  # raised again by `result`, in the thread that asked
                 answer.set_exception(err)
 
         self.ask(run)
-        return answer.result(ANSWER_S)
+        try:
+            return answer.result(ANSWER_S)
+        except NoAnswer:
+            if answer.cancel():
+                raise
+        return answer.result(ANSWER_S)  # it has just begun
 
     def close(self) -> None:
         """Nobody shall wait any more."""
