@@ -83,6 +83,23 @@ def test_a_clock_of_somebody_else_is_respected(ros):
     assert "by node 'their_simulator'" in child.stderr
 
 
+def test_a_clock_that_comes_later_is_told_in_diagnostics(ros):
+    """It is behind ours, so that ours came first and goes on."""
+    child, peer = ros.start(), ros.peer("their_simulator")
+    diagnostics = peer.diagnostics()
+    assert diagnostics.values(diagnostics.next(child), "connections")["other publisher of /clock"] == "none"
+    theirs = peer.node.create_publisher(Clock, "/clock", 10)
+
+    def is_told() -> bool:
+        theirs.publish(Clock())
+        status = diagnostics.status(diagnostics.messages[-1], "connections")
+        return status.level == b"\x01" and "'their_simulator' publishes /clock, too" in status.message
+
+    peer.until(is_told, "the other clock in the report", child)
+    peer.node.destroy_publisher(theirs)
+    diagnostics.until(lambda m: diagnostics.status(m, "connections").level == b"\x00", "its end", child)
+
+
 def test_malformed_ros_arguments_end_it_with_one_sentence(ros):
     child = ros.start("cubesat", "--ros-args", "-p", "mode")
     assert child.wait() == 1
