@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import STAMP_END_NS
 from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
 
@@ -48,6 +49,10 @@ def read_state(file: str | Path) -> dict[str, Any]:
         raise ScenarioError(f"{path} is no checkpoint: {err}.") from err
     if not isinstance(content, dict) or content.get("rbt_checkpoint") != FORMAT:
         raise ScenarioError(f"{path} is no checkpoint of format {FORMAT}.")
+    if type(clock := content.get("clock_ns")) is not int or not 0 <= clock < STAMP_END_NS:
+        raise ScenarioError(
+            f"checkpoint {path} is damaged: clock_ns is {clock!r}, not a time [ns] that stamps can hold."
+        )
     return content
 
 

@@ -98,6 +98,9 @@ def test_work_of_inputs_is_in_the_checkpoint(tmp_path):
             "was made with 2 planned inputs",
         ),
         (lambda text: text.replace('"scenario": "', '"scenario": "0'), "is of another scenario"),
+        (lambda text: text.replace('"clock_ns"', '"clock"'), "is damaged: clock_ns is None, not a time"),
+        (lambda text: text.replace('"clock_ns": 0', '"clock_ns": 1e9'), "is damaged: clock_ns is 1000000000.0, not a"),
+        (lambda text: text.replace('"clock_ns": 0', f'"clock_ns": {10**19}'), "a time .ns. that stamps can hold"),
     ],
 )
 def test_a_file_that_does_not_fit_changes_nothing(tmp_path, edit, words):
