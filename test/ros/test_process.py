@@ -34,7 +34,12 @@ def test_a_duration_ends_it_with_code_0(ros, mode):
     assert child.wait() == 0
     assert child.stderr == ""
     assert "cubesat runs as /rbt_simulator" in child.stdout
-    assert "t = " in child.stdout and "angular momentum drift" in child.stdout
+
+
+def test_a_line_of_status_is_printed_while_it_runs(ros):
+    child = ros.start()
+    child.until_printed("angular momentum drift")
+    assert "\nt = " in child.stdout and "real-time factor" in child.stdout
 
 
 def test_the_words_at_the_start_name_the_topics_and_the_scope(ros):
