@@ -4,16 +4,18 @@ JSON, numbers with all their digits. A simulation draws no random numbers of its
 a case from its seed, which the file pins with the scenario.
 """
 
+import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import STAMP_END_NS
 from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
 
-FORMAT = 2
+FORMAT = 3
 
 
 def save_state(sim: Simulation, file: str | Path) -> None:
@@ -24,7 +26,8 @@ def save_state(sim: Simulation, file: str | Path) -> None:
 def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> None:
     """Write what `Simulation.memory` gave. The file is whole or not there, whenever this is ended."""
     path = as_path(file, "checkpoint", ScenarioError)
-    text = json.dumps({"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "simulation": memory}, indent=1)
+    content = {"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "sha256": checksum(memory), "simulation": memory}
+    text = json.dumps(content, indent=1)
     draft = path.with_name(path.name + f".{os.getpid()}.part")
     try:
         with draft.open("w", encoding="utf-8") as out:
@@ -35,6 +38,11 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
     except OSError as err:
         draft.unlink(missing_ok=True)
         raise ScenarioError(f"checkpoint {path} cannot be written: {err.strerror}.") from err
+
+
+def checksum(memory: Any) -> str:
+    """By which a file is known to hold what was written: a damaged number is as good a number as any other."""
+    return hashlib.sha256(json.dumps(memory).encode()).hexdigest()
 
 
 def read_state(file: str | Path) -> dict[str, Any]:
@@ -48,6 +56,12 @@ def read_state(file: str | Path) -> dict[str, Any]:
         raise ScenarioError(f"{path} is no checkpoint: {err}.") from err
     if not isinstance(content, dict) or content.get("rbt_checkpoint") != FORMAT:
         raise ScenarioError(f"{path} is no checkpoint of format {FORMAT}.")
+    if type(clock := content.get("clock_ns")) is not int or not 0 <= clock < STAMP_END_NS:
+        raise ScenarioError(
+            f"checkpoint {path} is damaged: clock_ns is {clock!r}, not a time [ns] that stamps can hold."
+        )
+    if content.get("sha256") != checksum(content.get("simulation")):
+        raise ScenarioError(f"checkpoint {path} is damaged: its content is not what was written; save it anew.")
     return content
 
 

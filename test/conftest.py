@@ -69,6 +69,17 @@ class Watch:
         found = now & self.files | (named and named - _mapped_by_any())
         return {name for name in found if (self.shm / name).exists()}  # not removed meanwhile by who used it
 
+    def remove_ports(self) -> None:
+        """Remove our ports that nobody uses: who still sends to a participant that has ended opens its port once more.
+
+        The ended one had removed it, and who sends never does. The segments of a participant are its own alone.
+        """
+        used = _mapped_by_any()
+        for name in self.remaining_files():
+            port = name.removeprefix("sem.").removesuffix("_mutex").removesuffix("_el")
+            if port.startswith("fastrtps_port") and port not in used:
+                (self.shm / name).unlink(missing_ok=True)
+
     def remove_files(self) -> None:
         """Tidy up after a process that was killed: Fast DDS removes its files only when it ends by itself."""
         used = _mapped_by_any()
@@ -101,6 +112,7 @@ def watch():
     yield watch
     watch.note_files(os.getpid())
     assert watch.processes() == {}, "processes of this test run are left"
+    watch.remove_ports()
     assert watch.remaining_files() == set(), "files of this test run are left in /dev/shm"
 
 

@@ -1,7 +1,7 @@
 """Messages as nobody should send them, on every input of a node: seeded, so that a failure can be repeated."""
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -14,8 +14,8 @@ FRAMES = ("map", "", "world", "\x07", "y" * 300)
 class Fuzz:
     """Publishes on all inputs of `robot`."""
 
-    def __init__(self, peer, robot, seed: int = 0, share: float = 0.5):
-        """share: of the messages, which are good."""
+    def __init__(self, peer, robot, seed: int = 0, share: float = 0.5, measured: tuple[str, ...] = ()):
+        """share: of the messages, which are good. measured: joints that follow measurements, as the base then does."""
         self._rng, self._robot, self._share = np.random.default_rng(seed), robot, share
         self.sent = 0
         makers = {f"wrench/{body.name}": (WrenchStamped, self._wrench) for body in robot.bodies}
@@ -24,6 +24,12 @@ class Fuzz:
             for name in ("shoulder", "elbow")
             if name in [hinge.name for hinge in robot.hinges]
         }
+        if len(robot.free_bodies) == 1:
+            makers["wrench"] = (WrenchStamped, self._wrench)
+        if measured:
+            self._measured = measured
+            makers["measured/joint_states"] = (JointState, self._angles)
+            makers["measured/pose"] = (PoseStamped, self._pose)
         makers["hinge_commands"] = (JointState, self._points)
         makers["hinge_trajectory"] = (JointTrajectory, self._trajectory)
         for what in ("position", "velocity", "effort"):
@@ -84,6 +90,26 @@ class Fuzz:
         message.effort = self._numbers(good, len(joints)) if which & 4 else []
         return message
 
+    def _angles(self, good: bool) -> JointState:
+        joints = list(self._measured) if good else [*self._joints(False), *self._measured][: self._rng.integers(0, 4)]
+        message = JointState(name=joints, position=self._numbers(good, len(joints)))
+        self._stamp(message.header, good)
+        if self._rng.random() < 0.5:
+            message.velocity = self._numbers(good, len(joints))
+        return message
+
+    def _pose(self, good: bool) -> PoseStamped:
+        message = PoseStamped()
+        self._stamp(message.header, good)
+        message.header.frame_id = "" if good else str(self._rng.choice(FRAMES))
+        at, turn = message.pose.position, message.pose.orientation
+        at.x, at.y, at.z = (self._number(good) for _ in range(3))
+        angle = self._number(True)
+        turn.w, turn.z = float(np.cos(angle)), float(np.sin(angle))
+        if not good:
+            turn.x, turn.y = self._number(False), self._number(False)
+        return message
+
     def _array(self, good: bool) -> Float64MultiArray:
         return Float64MultiArray(data=self._numbers(good, 1))
 
@@ -102,23 +128,39 @@ class Fuzz:
 
 def refused(robot) -> list[tuple[type, str, object]]:
     """(type, topic, message) of what every node must refuse whole, on every input of `robot`."""
-    nan = float("nan")
+    nan, inf = float("nan"), float("inf")
     stray = WrenchStamped()
     stray.header.frame_id = "map"
     found: list[tuple[type, str, object]] = []
     for body in robot.bodies:
-        broken = WrenchStamped()
-        broken.wrench.force.y = nan
-        found += [(WrenchStamped, f"wrench/{body.name}", message) for message in (stray, broken)]
+        broken, endless = WrenchStamped(), WrenchStamped()
+        broken.wrench.force.y, endless.wrench.torque.z = nan, -inf
+        found += [(WrenchStamped, f"wrench/{body.name}", message) for message in (stray, broken, endless)]
     if robot.joint_names:
         first = robot.joint_names[0]
         points = [JointTrajectoryPoint(positions=[0.0]), JointTrajectoryPoint(positions=[1.0])]  # at one time
         found += [
             (JointState, "hinge_commands", JointState(name=["nobody"], effort=[1.0])),
             (JointState, "hinge_commands", JointState(name=[first], effort=[nan])),
+            (JointState, "hinge_commands", JointState(name=[first], effort=[inf])),
+            (JointState, "hinge_commands", JointState(name=[first] * 1000, effort=[1.0] * 1000)),
             (JointState, "hinge_commands", JointState(name=[first], effort=[1.0, 2.0])),
             (JointTrajectory, "hinge_trajectory", JointTrajectory(joint_names=[first], points=points)),
         ]
         for what in ("position", "velocity", "effort"):
             found.append((Float64MultiArray, f"hinge_{what}_commands", Float64MultiArray(data=[1.0] * 1000)))
+    return found
+
+
+def mistimed(robot, topic: str) -> list[tuple[type, str, object]]:
+    """(type, topic, message) that answers no tick of lockstep: good commands of long ago and of times to come."""
+    found: list[tuple[type, str, object]] = []
+    for sec in (-(2**31), -1, 2**31 - 1):
+        if "wrench" in topic:
+            message = WrenchStamped()
+            message.wrench.force.z = 1.0
+        else:
+            message = JointState(name=[robot.joint_names[0]], effort=[1.0])
+        message.header.stamp.sec = sec
+        found.append((type(message), topic, message))
     return found

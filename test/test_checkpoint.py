@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.checkpoint import load_state, save_state
+from rbt_ros.checkpoint import checksum, load_state, save_state
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTorque, HingeTrajectory
 
 LONE = ("rk4", "dop853", "semi_implicit", "dop853_adaptive", "exact", "splitting", "lie_euler")
@@ -87,17 +87,28 @@ def test_work_of_inputs_is_in_the_checkpoint(tmp_path):
     assert other.sample().work == sim.sample().work and sim.sample().work.inputs != 0.0
 
 
+def signed(text: str) -> str:
+    """Of one that was written like that."""
+    content = json.loads(text)
+    return json.dumps({**content, "sha256": checksum(content["simulation"])})
+
+
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
         (lambda text: "{", "is no checkpoint: "),
-        (lambda text: "[]", "is no checkpoint of format 2"),
-        (lambda text: text.replace('"tick": 5', '"tock": 5'), "is damaged: KeyError: 'tick'"),
+        (lambda text: "[]", "is no checkpoint of format 3"),
+        (lambda text: signed(text.replace('"tick": 5', '"tock": 5')), "is damaged: KeyError: 'tick'"),
         (
-            lambda text: text.replace('"planned": []', '"planned": [[0, 1, 0], [2, 3, 2]]'),
+            lambda text: signed(text.replace('"planned": []', '"planned": [[0, 1, 0], [2, 3, 2]]')),
             "was made with 2 planned inputs",
         ),
-        (lambda text: text.replace('"scenario": "', '"scenario": "0'), "is of another scenario"),
+        (lambda text: signed(text.replace('"scenario": "', '"scenario": "0')), "is of another scenario"),
+        (lambda text: text.replace('"tick": 5', '"tick": 7'), "is damaged: its content is not what was written"),
+        (lambda text: text.replace('"simulation"', '"simulations"'), "is damaged: its content is not what was written"),
+        (lambda text: text.replace('"clock_ns"', '"clock"'), "is damaged: clock_ns is None, not a time"),
+        (lambda text: text.replace('"clock_ns": 0', '"clock_ns": 1e9'), "is damaged: clock_ns is 1000000000.0, not a"),
+        (lambda text: text.replace('"clock_ns": 0', f'"clock_ns": {10**19}'), "a time .ns. that stamps can hold"),
     ],
 )
 def test_a_file_that_does_not_fit_changes_nothing(tmp_path, edit, words):

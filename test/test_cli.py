@@ -63,6 +63,8 @@ def test_convert_to_urdf_and_again(tmp_path):
         (("run", "cubesat"), 1, "rbt: scenario 'cubesat' has no duration; say how far to go: --until 10"),
         (("run", "nowhere.yaml", "--until", "1"), 1, "rbt: there is no file nowhere.yaml"),
         (("run", "cubesat", "--until", "1e300"), 2, "'1e300' is not a positive number of seconds below 9e9"),
+        (("node", "cubesat", "--rate", "0"), 2, "argument --rate: '0' is not a number above 0"),
+        (("view", "cubesat", "--rate", "nan"), 2, "argument --rate: 'nan' is not a number above 0"),
         (("run", "cubesat", "--until", "-1"), 2, "'-1' is not a positive number of seconds"),
         (
             ("run", "cubesat", "--until", "1", "--stabilise", "best"),

@@ -63,6 +63,7 @@ def test_nonsense_in_python_is_named(make, words):
     [
         (BODY.replace("rbt: 1", "rbt: true"), r"x:1: rbt: is True; this version reads scenarios of format 1"),
         (BODY + "seed: -1\n", r"x:3: seed: -1 must be 0 or more"),
+        (BODY + "clock_start: 3e9 s\n", r"x:3: clock_start: 3e9 s must be less than 2147483648 s: seconds of a stamp"),
         (BODY + "attraction: {mu: -1}\n", r"x:3: attraction.mu: -1 m³/s² is negative"),
         (BODY + "duration: 0.9 ms\n", r"x:3: duration: 0.9 ms is less than one step of 1 ms"),
         (BODY + "stabilise: {method: gradient, k_e: -1}\n", r"x:3: stabilise: k_e -1.0 must be a positive error"),

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from rbt_ros.cli.arguments import add_scenario, positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, add_scenario, positive, warn_of_compiling
 from rbt_ros.errors import SetupError
 
 
@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", metavar="NS", help="of the node and its topics, for several simulators")
     parser.add_argument("--frame-prefix", metavar="P", default="", help="before every frame name, for several robots")
     parser.add_argument("--mode", help="realtime, lockstep or fast, in place of the scenario's own")
-    parser.add_argument("--rate", type=positive, metavar="R", help="simulated seconds per second in mode realtime")
+    parser.add_argument("--rate", type=above_zero, metavar="R", help="simulated seconds per second in mode realtime")
     parser.add_argument("--view", action="store_true", help="show it in the browser (docs/view.md)")
     parser.add_argument("--rviz", action="store_true", help="start rviz2 with displays for this scenario")
 

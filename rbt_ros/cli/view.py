@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from rbt_ros.cli.arguments import positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, positive, warn_of_compiling
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--save", type=Path, metavar="FILE", help="of a recording: as *.html, *.mp4, *.gif or *.png instead"
     )
     parser.add_argument("--port", type=int, help="on 127.0.0.1; default: 7373 or the next one that is free")
-    parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="simulated seconds per second")
+    parser.add_argument("--rate", type=above_zero, default=1.0, metavar="X", help="simulated seconds per second")
     parser.add_argument(
         "--record", type=Path, metavar="BAG", help="of a scenario: all that acts and comes of it, into a new folder"
     )

@@ -12,7 +12,7 @@ from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.change_yaml import WORDS as CHANGES
 from rbt_ros.model.change_yaml import planned_change
-from rbt_ros.model.checks import NAME
+from rbt_ros.model.checks import NAME, STAMP_END_NS
 from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
 from rbt_ros.model.folding import array
@@ -146,7 +146,7 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
     if "mode" in doc:
         given["mode"] = doc["mode"].choice(*MODES)
     if "clock_start" in doc:
-        given["clock_start_ns"] = _positive_time(doc["clock_start"])
+        given["clock_start_ns"] = _first_stamp(doc["clock_start"])
     return Scenario(robot, name=path.stem, text=text, folder=path.parent.absolute(), **given)
 
 
@@ -199,6 +199,13 @@ def _positive_time(item: Item) -> int:
     ns = item.nanoseconds()
     if ns <= 0:
         raise item.error(f"{item.value} must be longer than nothing.")
+    return ns
+
+
+def _first_stamp(item: Item) -> int:
+    ns = _positive_time(item)
+    if ns >= STAMP_END_NS:
+        raise item.error(f"{item.value} must be less than {STAMP_END_NS // 10**9} s: seconds of a stamp have 32 bits.")
     return ns
 
 

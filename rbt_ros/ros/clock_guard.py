@@ -1,4 +1,4 @@
-"""One source of simulated time: a node that finds another publisher of /clock gives way if it came later."""
+"""One source of simulated time: a node that finds another publisher of /clock gives way if it came later, or tells."""
 
 import time
 from collections.abc import Callable
@@ -28,6 +28,7 @@ class ClockGuard:
         self._subscription: Subscription | None = None
         self._listening_until = 0.0
         self._ahead = self._behind = False
+        self.other = ""  # who else publishes /clock, for /diagnostics
 
     def search(self) -> None:
         """Before the node publishes: ScenarioError when somebody does."""
@@ -40,14 +41,14 @@ class ClockGuard:
     def look(self) -> None:
         """While the node publishes: ScenarioError when somebody else does, and has for longer.
 
-        Whose clock is ahead came first. One that is silent is taken for a simulator that pauses, and came first.
+        Whose clock is ahead came first. One that is silent is taken for a simulator that pauses, and came first. Who
+        comes later than the first seconds is told of only.
         """
-        now = time.monotonic()
-        if not self._publishing or now > self._started + WATCH_S:
-            self._stop_listening()
+        if not self._publishing:
             return
-        other = self._other()
-        if other is None or self._behind:
+        now, other = time.monotonic(), self._other()
+        self.other = other or ""
+        if other is None or self._behind or now > self._started + WATCH_S:
             self._stop_listening()
         elif self._subscription is None:
             self._ahead, self._listening_until = False, now + LISTEN_S

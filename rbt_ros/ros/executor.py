@@ -6,6 +6,7 @@ beyond the documented interface is what `rclpy.wait_for_message` uses.
 """
 
 import contextlib
+from typing import Any
 
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutException
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -49,23 +50,28 @@ class NodeExecutor(SingleThreadedExecutor):
             self._do_the_rest()
 
     def _do_the_rest(self) -> None:
-        """As rclpy's executor does, until nothing gets done: what is done may have made new tasks."""
+        """As rclpy's executor does, until nothing gets done: what is done may have made new tasks.
+
+        Messages do not count: where they never end, they are taken between these turns, and who spins is not kept.
+        """
         while self._one_round():
             pass
 
     def _one_round(self) -> bool:
-        """Go on with each task, do what is ready; whether any of it came to its end. The others are looked at again.
+        """Go on with each task, do what is ready; whether any of it but messages came to its end.
 
-        So are tasks that another thread makes meanwhile: the wait in here may have taken the guard that tells of them.
+        What did not is looked at again, and so are tasks that another thread makes meanwhile: the wait in here may have
+        taken the guard that tells of them.
         """
         ended = False
         with contextlib.suppress(TimeoutException):
             while True:
-                handler, _, _ = self.wait_for_ready_callbacks(0.0)
+                entity: Any
+                handler, entity, _ = self.wait_for_ready_callbacks(0.0)
                 handler()
                 if handler.done():
                     handler.result()  # raises what the callback raised
-                    ended = True
+                    ended = ended or not isinstance(entity, Subscription)
         with self._tasks_lock:
             self._unfinished = any(not (task.done() or task.cancelled()) for task, _, _ in self._tasks)
         return ended

@@ -19,13 +19,18 @@ class Gate:
         self._passed = -1  # the step whose answers are behind us
         self._repeat_at = 0
 
+    def wait_anew(self) -> None:
+        """The wait begins now; who has answered needs not answer twice."""
+        self._barrier.began_ns = None
+
     def forget(self) -> None:
-        """Wait anew."""
+        """Nobody has answered: it is another tick, or others are waited for."""
         self._barrier.forget()
 
     def rewind(self) -> None:
         """The steps are counted from 0 again."""
         self._passed = -1
+        self.forget()
 
     def waits_for(self, posted: Posted) -> bool:
         """Whether a command comes from a source that must answer."""

@@ -174,11 +174,13 @@ class Loop:
     def set_mode(self, mode: str) -> None:
         """realtime, lockstep or fast from the next step on."""
         self.mode = mode
+        self._gate.forget()
         self._begin_anew()
 
     def set_lockstep(self, lockstep: Lockstep) -> None:
         """Wait for other topics, or otherwise."""
         self._gate.options = lockstep
+        self._gate.forget()
         self._begin_anew()
 
     @property
@@ -253,6 +255,7 @@ class Loop:
         else:  # by the step of a checkpoint
             self._count_from(max(self.stamp_ns() + self.sim.h_ns, clock_ns))
         self._intake.forget()
+        self._gate.forget()
         self._begin_anew()
         self._on_restart()
         self._publish(self._outputs)
@@ -282,9 +285,9 @@ class Loop:
         self._report_divider = math.lcm(*(divider for divider, output in self._divided if output.in_step))
 
     def _begin_anew(self) -> None:
-        """No deadline counts from before now."""
+        """No deadline counts from before now; what answers the tick of now still does."""
         now = time.monotonic_ns()
-        self._gate.forget()
+        self._gate.wait_anew()
         self._pacer.restart(now)
         self.watchdog.restart(now)
 
@@ -329,7 +332,7 @@ class Loop:
             due = self._pacer.next_due()
             if due - time.monotonic_ns() > SPARE_NS:
                 self._do_between()
-            if self._pacer.slept_until(due):
+            if self._pacer.slept_until(due, self._report_due()):
                 self._step(due)
         else:
             self._step(time.monotonic_ns())
@@ -358,7 +361,7 @@ class Loop:
             return
         if self._gate.repeats(now):
             self._publish(self._outputs_due())
-        self._mailbox.wait(min(self._gate.next_look(end), self._second_at))
+        self._mailbox.wait(min(self._gate.next_look(end), self._report_due()))
 
     # stepping
 
@@ -411,7 +414,7 @@ class Loop:
 
     def _tell_second(self) -> None:
         now = time.monotonic_ns()
-        if now < self._second_at or not (self._outputs_meet() or now >= self._second_at + SECOND_NS):
+        if now < self._report_due():
             return
         elapsed = now - self._second_at + SECOND_NS
         self._rate = (self.stamp_ns() - self._stamp_at_second) / elapsed
@@ -420,6 +423,10 @@ class Loop:
             self._every_tick(self.stamp_ns())  # who comes now shall know the time
         self._second(self.sim.sample(), self.stamp_ns())
 
-    def _outputs_meet(self) -> bool:
-        """Whether the report of a second made now bears the stamp of all other outputs. It waits a second for that."""
-        return self._stands() or self._place % self._report_divider == 0
+    def _report_due(self) -> int:
+        """When the next report of a second is made, if no step is taken before.
+
+        It bears the stamp of all other outputs, and waits a second for that.
+        """
+        meets = self._stands() or self._place % self._report_divider == 0
+        return self._second_at if meets else self._second_at + SECOND_NS

@@ -37,7 +37,10 @@ class Mailbox:
             self._news.notify()
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
-        """Hand over a request, and wait for what it returns or raises. One that is given up is not done later."""
+        """Hand over a request, and wait for what it returns or raises; TimeoutError where it was not begun in time.
+
+        Then it never will be: who is told that nothing was done can rely on it.
+        """
         answer: Future = Future()
 
         def run(sim: Simulation) -> None:
@@ -54,7 +57,7 @@ class Mailbox:
         except NoAnswer:
             if answer.cancel():
                 raise
-            return answer.result(ANSWER_S)  # it has begun
+        return answer.result(ANSWER_S)  # it has just begun
 
     def close(self) -> None:
         """Nobody shall wait any more."""

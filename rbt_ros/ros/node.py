@@ -300,7 +300,7 @@ class SimulatorNode(ManagedNode):
             topics.conservation_report(sample, *limits),
             loop_report(s, self.sim.h_ns, self.loop.state, self.loop.failure),
             command_report(self.loop.counters),
-            connection_report(self._incompatible, self._last_incompatible),
+            connection_report(self._incompatible, self._last_incompatible, self.clock_guard.other),
             *self._measured.look(),
             *self.recorder.reports(),
         ]

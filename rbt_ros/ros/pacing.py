@@ -41,9 +41,9 @@ class Pacer:
             return now
         return due
 
-    def slept_until(self, due: int) -> bool:
-        """Sleep to an absolute time; False where a long sleep was ended early, by news."""
-        if due - time.monotonic_ns() > LONG_NS and self._mailbox.wait(due - EARLY_NS):
+    def slept_until(self, due: int, look: int) -> bool:
+        """Sleep to an absolute time; False where a long sleep was ended early, by news or at the time to look."""
+        if due - time.monotonic_ns() > LONG_NS and (self._mailbox.wait(min(due - EARLY_NS, look)) or look < due):
             return False
         if (left := due - time.monotonic_ns()) > 0 and not self._mailbox.closed:
             time.sleep(left * 1e-9)  # clock_nanosleep: half as much jitter as a condition

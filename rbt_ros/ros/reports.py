@@ -46,9 +46,12 @@ def command_report(c: Counters) -> topics.Report:
     return topics.Report("commands", topics.WARN if faults else topics.OK, summary, values)
 
 
-def connection_report(incompatible: int, last: str) -> topics.Report:
-    """Whom we cannot hear, or who cannot hear us, because qualities of service do not fit."""
-    values = {"incompatible QoS": incompatible, "last": last}
+def connection_report(incompatible: int, last: str, other_clock: str = "") -> topics.Report:
+    """Whom we cannot hear, or who cannot hear us, because qualities of service do not fit; who else has a /clock."""
+    values = {"incompatible QoS": incompatible, "last": last, "other publisher of /clock": other_clock or "none"}
+    if other_clock:
+        summary = f"node '{other_clock}' publishes /clock, too: end it, or start one of both with publish_clock:=false"
+        return topics.Report("connections", topics.WARN, summary, values)
     if incompatible:
         summary = f"{last}: its quality of service does not fit ours (reliable, volatile; latched: transient local)"
         return topics.Report("connections", topics.WARN, summary, values)

@@ -55,7 +55,8 @@ class Paused:
 
     def step(self, count: int) -> Motion:
         """Take steps; the motion at their end."""
-        end = clock_ns(self.clock[-1]) + count * H
+        now = done(self.peer, "pause").split()[2]  # it stands; of the topics the last may still be under way
+        end = round(float(now) * 1e9) + count * H
         if count != 1:
             assert self.peer.set_parameter("step_ticks", count).successful
         done(self.peer, "step")
@@ -191,8 +192,11 @@ def test_what_cannot_be_loaded_or_saved_is_said(ros, tmp_path):
 
 
 def test_the_mode_changes_while_it_runs(ros):
-    """From realtime to fast to lockstep without a controller, which stops at its deadline, to realtime."""
-    child = ros.start(lockstep__fallback="stop", lockstep__deadline=0.05)
+    """From realtime to fast to lockstep without a controller, which stops at its deadline, to realtime.
+
+    Real time is slowed down, so that unpaced steps are faster on any machine.
+    """
+    child = ros.start(lockstep__fallback="stop", lockstep__deadline=0.05, realtime_factor=0.02)
     peer = ros.peer()
     diagnostics = peer.diagnostics()
 
@@ -204,45 +208,39 @@ def test_the_mode_changes_while_it_runs(ros):
 
     diagnostics.next(child)
     assert peer.set_parameter("mode", "fast").successful
-    diagnostics.until(lambda m: state(m) == "fast" and factor(m) > 1.5, "a fast second", child)
+    diagnostics.until(lambda m: state(m) == "fast" and factor(m) > 0.06, "a fast second", child)
     assert peer.set_parameter("mode", "lockstep").successful
     message = diagnostics.until(lambda m: state(m) == "paused", "the stop of lockstep", child)
     assert "no command stamped" in diagnostics.values(message, "commands")["last fault"]
     assert peer.set_parameter("mode", "realtime").successful
     done(peer, "resume")
-    diagnostics.until(lambda m: state(m) == "realtime" and 0.5 < factor(m) < 1.5, "a second in real time", child)
+    diagnostics.until(lambda m: state(m) == "realtime" and 0.01 < factor(m) < 0.03, "a second in real time", child)
 
 
 @pytest.mark.parametrize("fallback", ["hold", "zero"])
 def test_lockstep_goes_on_without_its_controller_as_declared(ros, fallback):
-    """One command of 1 N answers the first tick; then nobody does, and each wait ends at its deadline."""
+    """1 N answers the first tick, which waits for it; then nobody answers, and each wait ends at its deadline."""
     child = ros.start(
         mode="lockstep",
-        lockstep__deadline=0.03,
+        lockstep__deadline=3600.0,
         lockstep__fallback=fallback,
         lockstep__wait_for="wrench",
-        start_paused=True,
         wrench_hold=3600.0,
         outputs__odom=1000.0,
     )
     peer = ros.peer()
-    odom, clock = peer.listen(Odometry, "odom"), peer.listen(Clock, "/clock")
-    push = peer.publisher(WrenchStamped, "wrench")
-    log = peer.listen(WrenchStamped, f"{NODE}/latched/wrench/cubesat")
-    peer.until(lambda: clock and peer.node.count_publishers("odom"), "clock", child)
-    now = clock_ns(clock[-1])
-    done(peer, "resume")
-    peer.until(lambda: odom and stamp_of(odom[-1]) >= now + 3 * H, "steps at the deadline", child)
-    answered = stamp_of(odom[-1]) + 2 * H  # a tick that is still to come
+    odom, push = peer.listen(Odometry, "odom"), peer.publisher(WrenchStamped, "wrench")
     message = wrench("world", (0.0, 0.0, 1.0))
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(answered, 1_000_000_000)
-    peer.until(lambda: clock_ns(clock[-1]) >= answered, "the tick to answer", child)
-    push.publish(message)
-    peer.until(lambda: log or clock_ns(clock[-1]) > answered + 20 * H, "the command, or that it came too late", child)
-    if not log:
-        pytest.fail("the command came later than the deadline of its tick")
-    first = stamp_of(log[0])
-    peer.until(lambda: stamp_of(odom[-1]) >= first + 10 * H, "ten more steps", child)
-    motions = {m.stamp: m for m in map(Motion, odom)}
-    speed = motions[first + 10 * H].momentum(rbt.load("cubesat").robot.bodies[0])[2]
-    assert speed == pytest.approx(1e-3 * (10 if fallback == "hold" else 1), rel=1e-12)
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(CLOCK_START, 1_000_000_000)
+
+    def is_answered() -> bool:
+        push.publish(message)  # again and again: what comes twice is passed over
+        return bool(odom) and stamp_of(odom[-1]) > CLOCK_START
+
+    peer.until(is_answered, "the step after the answer", child)
+    assert peer.set_parameter("lockstep.deadline", 0.03).successful
+    peer.until(lambda: stamp_of(odom[-1]) >= CLOCK_START + 10 * H, "ten steps", child)
+    motion = Motion(odom[-1])
+    ticks = (motion.stamp - CLOCK_START) // H
+    speed = motion.momentum(rbt.load("cubesat").robot.bodies[0])[2]
+    assert speed == pytest.approx(1e-3 * (ticks if fallback == "hold" else 1), rel=1e-12)

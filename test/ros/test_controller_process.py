@@ -1,11 +1,12 @@
 """One controller, three places: in lockstep its process gives the bits of in-process; in real time it steers."""
 
+import itertools
 import signal
 import sys
 
 import pytest
 from controllers import FOLDER, load
-from fuzz import refused
+from fuzz import mistimed, refused
 from nav_msgs.msg import Odometry
 from observed import Motion
 from sensor_msgs.msg import JointState
@@ -17,6 +18,7 @@ from rbt_ros.ros.convert import fill, stamp_of
 
 H = 1_000_000
 CLOCK_START = 1_000_000_000
+SOAK = [pytest.mark.soak, pytest.mark.timeout(3600)]
 LOCKSTEP = dict(mode="lockstep", lockstep__deadline=30.0)
 CASES = {
     "attitude_pd": ("cubesat", dict(lockstep__wait_for="wrench/cubesat", outputs__odom=1000.0)),
@@ -31,29 +33,40 @@ def in_process_at(name: str, scenario: str, tick: int):
     return sim.run(until=tick * 1e-3, every=1e-3, controller=in_process(load(name)())).samples[-1]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name):
-    """Bit by bit, though somebody sends nonsense on every input, which is refused."""
+@pytest.mark.parametrize(
+    ("name", "ticks"),
+    [*((name, 300) for name in CASES), *(pytest.param(name, 30_000, marks=SOAK) for name in CASES)],
+)
+def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name, ticks):
+    """Bit by bit, though somebody sends nonsense on every input, which is refused, and answers of other times."""
     scenario, options = CASES[name]
+    ros.limit = max(ros.limit, ticks / 20)
     child = ros.start(scenario, **LOCKSTEP, **options)
     controller = ros.run(sys.executable, FOLDER / f"{name}.py")
     peer = ros.peer()
     joints, odom = peer.listen(JointState, "joint_states"), peer.listen(Odometry, "odom")
     seen = odom if rbt.load(scenario).robot.free_bodies else joints
-    diagnostics, nonsense = peer.diagnostics(), refused(rbt.load(scenario).robot)
+    robot = rbt.load(scenario).robot
+    diagnostics, nonsense = peer.diagnostics(), refused(robot)
+    count, topic = len(nonsense), options.get("lockstep__wait_for", "hinge_commands")
+    nonsense += mistimed(robot, topic)
     senders = [(peer.node.create_publisher(kind, topic, 10), message) for kind, topic, message in nonsense]
+    turn = itertools.cycle(senders)
 
-    def is_far_enough() -> bool:
-        for publisher, message in senders:
+    def is_far_enough(goal: int) -> bool:
+        for publisher, message in itertools.islice(turn, 5):  # a queue of ten must not lose the answer behind them
             publisher.publish(message)
-        return bool(seen) and stamp_of(seen[-1]) > CLOCK_START + 300 * H and rejected() >= len(senders)
+        passed = stamp_of(seen[-1]) - CLOCK_START if seen else 0
+        del joints[:-1000], odom[:-1000]
+        return passed > goal * H and told("rejected") >= count and told("late") >= len(senders) - count
 
-    def rejected() -> int:
-        return int(diagnostics.values(diagnostics.messages[-1], "commands")["rejected"]) if diagnostics.messages else 0
+    def told(what: str) -> int:
+        return int(diagnostics.values(diagnostics.messages[-1], "commands")[what]) if diagnostics.messages else 0
 
-    peer.until(is_far_enough, "300 steps in lockstep beside refusals", child)
+    for goal in range(min(ticks, 1000), ticks + 1, 1000):  # each within the deadline of a wait
+        peer.until(lambda goal=goal: is_far_enough(goal), f"{goal} steps in lockstep beside refusals", child)
     assert controller.running and child.running
-    robot, stamp = rbt.load(scenario).robot, stamp_of(seen[-1])
+    stamp = stamp_of(seen[-1])
     sample = in_process_at(name, scenario, (stamp - CLOCK_START) // H)
     for kind, messages, fields in (
         (JointState, joints, topics.joint_state_fields(robot, sample, stamp)),
@@ -62,6 +75,25 @@ def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name):
         of_that_stamp = [m for m in messages if stamp_of(m) == stamp]  # a slow reader may lose some
         assert all(m == fill(kind(), fields) for m in of_that_stamp)
         assert of_that_stamp or messages is not seen
+
+
+def test_killed_in_lockstep_its_successor_goes_on_bit_by_bit(ros):
+    """SIGKILL in the middle of a run: the node waits, and repeats what the new one has to answer."""
+    quiet, (scenario, options) = ros.without_shared_memory(), CASES["attitude_pd"]
+    child = ros.start(scenario, **LOCKSTEP, **options, environ=quiet)
+    command, peer = (sys.executable, FOLDER / "attitude_pd.py"), ros.peer()
+    odom = peer.listen(Odometry, "odom")
+    controller = ros.run(*command, environ=quiet)
+    peer.until(lambda: odom and stamp_of(odom[-1]) > CLOCK_START + 50 * H, "50 steps", child)
+    controller.stop(signal.SIGKILL)
+    behind = stamp_of(odom[-1])
+    again = ros.run(*command, environ=quiet)
+    peer.until(lambda: stamp_of(odom[-1]) > behind + 200 * H, "200 steps with its successor", child)
+    assert again.running
+    stamp = stamp_of(odom[-1])
+    sample = in_process_at("attitude_pd", scenario, (stamp - CLOCK_START) // H)
+    robot = rbt.load(scenario).robot
+    assert odom[-1] == fill(Odometry(), topics.odometry_fields(robot, "", 0, sample, stamp))
 
 
 def test_in_real_time_the_same_file_steers(ros):

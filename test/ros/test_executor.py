@@ -107,6 +107,26 @@ def test_tasks_of_tasks_are_done_and_those_that_wait_go_on(spun):
     spun.until(lambda: done == ["second", "third"])
 
 
+def test_messages_that_never_end_do_not_keep_who_spins(spun):
+    """Each message brings the next one, and a guard sends the executor round: whoever spins must see a signal."""
+    numbers: list[int] = []
+
+    def again(message: Int32) -> None:
+        numbers.append(message.data)
+        assert len(numbers) < MOST, "the turn does not end"
+        publisher.publish(Int32(data=message.data + 1))
+
+    spun.node.create_subscription(Int32, "flood", again, 10)
+    publisher = spun.node.create_publisher(Int32, "flood", 10)
+    spun.until(publisher.get_subscription_count)
+    publisher.publish(Int32())
+    guard = spun.node.create_guard_condition(lambda: None)
+    for _ in range(50):
+        guard.trigger()
+        spun.executor.spin_once(timeout_sec=1.0)
+    assert numbers[-1] == len(numbers) - 1 >= 50
+
+
 def test_what_a_callback_raises_comes_out(spun):
     publisher = spun.node.create_publisher(Int32, "bad", 1)
     spun.node.create_subscription(Int32, "bad", lambda message: 1 // message.data, 1)

@@ -52,10 +52,8 @@ class Chain:
 
     def go_on(self, ticks: int):
         """Run for some time, and pause."""
-        self.ask("resume")
-        self.peer.until(lambda: self.joints, "joint_states", self.child)
-        first = stamp_of(self.joints[-1])
-        self.peer.until(lambda: stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
+        first = round(float(self.ask("resume").split()[-2]) * 1e9)
+        self.peer.until(lambda: self.joints and stamp_of(self.joints[-1]) > first + ticks * H, "steps", self.child)
         self.ask("pause")
 
 

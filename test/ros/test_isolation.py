@@ -41,6 +41,23 @@ def test_a_file_in_shared_memory_is_found(watch):
     assert path.name not in watch.remaining_files()
 
 
+def test_a_port_that_a_peer_has_opened_once_more_is_removed_and_a_segment_is_found(watch):
+    """A peer that does not know yet that a participant has ended writes to its port, which makes its files anew."""
+    number, segment = f"fastrtps_port{uuid.uuid4().int % 10**6 + 10**6}", f"fastrtps_{uuid.uuid4().hex[:16]}"
+    port = {number, f"{number}_el", f"sem.{number}_mutex"}
+    fresh = type(watch)()
+    fresh.files |= {segment, *port}
+    try:
+        for name in fresh.files:
+            (fresh.shm / name).write_bytes(b"x")
+        assert fresh.remaining_files() == {segment, *port}
+        fresh.remove_ports()
+        assert fresh.remaining_files() == {segment}
+    finally:
+        for name in fresh.files:
+            (fresh.shm / name).unlink(missing_ok=True)
+
+
 def test_files_of_fast_dds_are_noted_and_gone_after_an_ordinary_end(ros, watch):
     child = ros.start()
     child.until_printed("t = ")

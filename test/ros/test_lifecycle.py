@@ -76,8 +76,7 @@ def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
     manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
     peer.until(lambda: len(clock) > 20, "steps", child)
     manager.done(Transition.TRANSITION_DEACTIVATE, State.PRIMARY_STATE_INACTIVE)
-    seen = len(clock)
-    peer.until(lambda: len(clock) > seen, "the clock, repeated for who comes late", child)
+    peer.until(lambda: clock[-1] == clock[-2], "the clock, repeated for who comes late", child)
     stood = clock[-1]
     peer.until(lambda: clock[-1] is not stood, "the clock again", child)
     for service in ("resume", "step"):

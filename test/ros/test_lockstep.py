@@ -234,6 +234,26 @@ def test_stop_pauses_until_resumed_and_shows_the_tick_again_to_who_comes_back():
     assert run.states[START + 20 * H] == in_process(20)
 
 
+def test_pauses_and_single_steps_ask_nobody_twice():
+    """What was answered while it stood still counts: no tick is published again, and the bits are those in-process."""
+    answered: list[int] = []
+
+    def answer(run, sample, stamp):
+        answering(run, sample, stamp)
+        answered.append(stamp)
+
+    lockstep = Lockstep(("wrench",), 1, DEADLINE * 10**9)
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep, paused=True) as run:
+        for k in range(5):
+            run.until(lambda k=k: len(answered) > k)
+            run.loop.call(lambda sim: run.loop.set_paused(True))
+            run.loop.call(lambda sim: run.loop.add_steps(1))
+            run.until(lambda k=k: run.sim.tick > k)
+        run.until(lambda: len(answered) > 5)
+    assert run.stamps == answered == [START + k * H for k in range(6)]
+    assert run.states[START + 5 * H] == in_process(5) and not run.faults
+
+
 def test_a_request_is_served_while_lockstep_waits():
     lockstep = Lockstep(("wrench",), 1, DEADLINE * 10**9)
     with Run(mode="lockstep", lockstep=lockstep) as run:

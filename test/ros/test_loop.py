@@ -14,6 +14,7 @@ from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros import loop as loop_module
 from rbt_ros.ros import mailbox, measures, pacing, taking
 from rbt_ros.ros.loop import Inactive, Loop, Output
+from rbt_ros.ros.sources import Lockstep
 
 H = 1_000_000  # [ns] the CubeSat's step
 START = 1_000_000_000  # [ns] clock_start
@@ -212,6 +213,45 @@ def test_the_report_comes_every_other_second_where_outputs_are_rarer(virtual):
         pass
     stamps = [stamp for _, stamp in run.seconds[:3]]
     assert stamps == [START + k * 2 * SECOND for k in (1, 2, 3)]
+
+
+class Waits:
+    """Stands for the wait of a mailbox to which nothing comes: no real time, but never for what is over."""
+
+    def __init__(self, run, virtual):
+        self._run, self._time = run, virtual
+
+    def __call__(self, until: int) -> bool:
+        if until <= self._time.now:
+            self._run._ended.set()
+            raise AssertionError("a wait for a time that is over: the thread would only turn")
+        self._time.now = until
+        return False
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "lockstep", "lockstep": Lockstep(("wrench",), 1, 5 * SECOND)}, {"mode": "realtime", "factor": 1e-4}],
+    ids=["lockstep", "realtime"],
+)
+def test_the_report_comes_every_other_second_of_a_long_wait_between_the_stamps_of_outputs(virtual, options):
+    """Ticks of 5 s and 10 s; the outputs, every ten ticks, never come. Each wait is one."""
+    run = Run(lambda run: run.sim.tick > 3, [Output(10 * H, lambda *_: None)], **options)
+    run.loop._mailbox.wait = Waits(run, virtual)
+    with run:
+        pass
+    told = [stamp for _, stamp in run.seconds]
+    assert told.count(START) >= 4 and told.count(START + H) >= 2 and told.count(START + 3 * H) >= 2
+
+
+def test_a_request_that_was_not_begun_in_time_is_never_done(monkeypatch):
+    monkeypatch.setattr(mailbox, "ANSWER_S", 0.01)
+    box, done = mailbox.Mailbox(), []
+    with pytest.raises(TimeoutError):
+        box.call(lambda sim: done.append("too late"))
+    (request,) = box.requests
+    request(None)
+    assert not done
 
 
 def test_a_command_acts_from_the_very_next_step(virtual):

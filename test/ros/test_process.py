@@ -34,7 +34,12 @@ def test_a_duration_ends_it_with_code_0(ros, mode):
     assert child.wait() == 0
     assert child.stderr == ""
     assert "cubesat runs as /rbt_simulator" in child.stdout
-    assert "t = " in child.stdout and "angular momentum drift" in child.stdout
+
+
+def test_a_line_of_status_is_printed_while_it_runs(ros):
+    child = ros.start()
+    child.until_printed("angular momentum drift")
+    assert "\nt = " in child.stdout and "real-time factor" in child.stdout
 
 
 def test_the_words_at_the_start_name_the_topics_and_the_scope(ros):
@@ -81,6 +86,23 @@ def test_a_clock_of_somebody_else_is_respected(ros):
     child = ros.start()
     assert child.wait() == 1
     assert "by node 'their_simulator'" in child.stderr
+
+
+def test_a_clock_that_comes_later_is_told_in_diagnostics(ros):
+    """It is behind ours, so that ours came first and goes on."""
+    child, peer = ros.start(), ros.peer("their_simulator")
+    diagnostics = peer.diagnostics()
+    assert diagnostics.values(diagnostics.next(child), "connections")["other publisher of /clock"] == "none"
+    theirs = peer.node.create_publisher(Clock, "/clock", 10)
+
+    def is_told() -> bool:
+        theirs.publish(Clock())
+        status = diagnostics.status(diagnostics.messages[-1], "connections")
+        return status.level == b"\x01" and "'their_simulator' publishes /clock, too" in status.message
+
+    peer.until(is_told, "the other clock in the report", child)
+    peer.node.destroy_publisher(theirs)
+    diagnostics.until(lambda m: diagnostics.status(m, "connections").level == b"\x00", "its end", child)
 
 
 def test_malformed_ros_arguments_end_it_with_one_sentence(ros):

@@ -14,6 +14,7 @@ import pytest
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from ruamel.yaml import YAML
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 import rbt_ros as rbt
 from rbt_ros.paths import share
@@ -87,6 +88,16 @@ def cycle(peer, child, plugin, condition, what: str) -> None:
     peer.until(one, what, child)
 
 
+def press(peer, child, plugin, condition, what: str) -> None:
+    """Write to a node that stands, of which no states come, until condition(): all of it acts from the tick of now."""
+
+    def one() -> bool:
+        plugin.write()
+        return condition()
+
+    peer.until(one, what, child)
+
+
 @pytest.fixture(scope="module")
 def shipped():
     """The shipped <ros2_control> tag."""
@@ -102,7 +113,7 @@ def test_a_position_controller_moves_the_wheel_as_the_closed_form_says(ros, ship
     joints = [
         Joint(j.get("name"), tuple(c.get("name") for c in j.iter("command_interface"))) for j in shipped.iter("joint")
     ]
-    child = ros.start("wheel", realtime_factor=0.3, **GAINS)
+    child = ros.start("wheel", start_paused=True, realtime_factor=0.3, **GAINS)
     peer = ros.peer()
     log, states = peer.listen(JointState, LOG), peer.listen(JointState, "joint_states")
     plugin = Plugin(
@@ -112,11 +123,11 @@ def test_a_position_controller_moves_the_wheel_as_the_closed_form_says(ros, ship
         params["joint_states_topic"],
         float(params["trigger_joint_command_threshold"]),
     )
-    peer.until(lambda: states and plugin.latest, "joint_states", child)
     plugin.command[f"{JOINT}/position"] = 0.5
-    cycle(peer, child, plugin, lambda: log, "the command in the log")
+    press(peer, child, plugin, lambda: log, "the command in the log")
     begin = stamp_of(log[0])
-    cycle(peer, child, plugin, lambda: stamp_of(states[-1]) > begin + 1_200_000_000, "1.2 s of motion")
+    assert peer.call(Trigger, "/rbt_simulator/resume", Trigger.Request()).success
+    cycle(peer, child, plugin, lambda: states and stamp_of(states[-1]) > begin + 1_200_000_000, "1.2 s of motion")
     for message in states:
         t = (stamp_of(message) - begin) * 1e-9
         wanted = 0.5 * (1.0 - (1.0 + OMEGA * t) * math.exp(-OMEGA * t)) if t > 0 else 0.0
@@ -138,19 +149,20 @@ def test_at_the_default_threshold_a_set_point_that_is_reached_is_not_sent(ros):
 
 def test_efforts_are_taken_and_what_no_controller_has_set_is_refused(ros):
     """NaN first, as the plugin sends before a controller is active; then 1 mN·m between two rotors that turn freely."""
-    child = ros.start("wheel", realtime_factor=0.3)
+    child = ros.start("wheel", start_paused=True, realtime_factor=0.3)
     peer = ros.peer()
     diagnostics, log, states = peer.diagnostics(), peer.listen(JointState, LOG), peer.listen(JointState, "joint_states")
     plugin = Plugin(peer, [Joint(JOINT, ("effort",))], threshold=-1.0)
-    cycle(peer, child, plugin, lambda: plugin.sent > 20 and diagnostics.messages, "NaN to be sent")
+    press(peer, child, plugin, lambda: plugin.sent > 20 and diagnostics.messages, "NaN to be sent")
     message = diagnostics.until(
         lambda m: int(diagnostics.values(m, "commands")["rejected"]) > 0, "the refusal in the diagnostics", child
     )
     assert f"effort of joint '{JOINT}' is nan" in diagnostics.values(message, "commands")["last fault"]
     plugin.command[f"{JOINT}/effort"] = 1e-3
-    cycle(peer, child, plugin, lambda: log, "the effort in the log")
+    press(peer, child, plugin, lambda: log, "the effort in the log")
     begin = stamp_of(log[0])
-    cycle(peer, child, plugin, lambda: stamp_of(states[-1]) > begin + 200_000_000, "0.2 s of motion")
+    assert peer.call(Trigger, "/rbt_simulator/resume", Trigger.Request()).success
+    cycle(peer, child, plugin, lambda: states and stamp_of(states[-1]) > begin + 200_000_000, "0.2 s of motion")
     for state in states:
         t = max(0.0, (stamp_of(state) - begin) * 1e-9)
         assert state.velocity[0] == pytest.approx(1e-3 / REDUCED * t, abs=1e-9)
