@@ -187,6 +187,21 @@ def test_a_lamp_on_three_ropes_and_one_that_is_cut_short():
     assert result.rope("rope_1").tension == pytest.approx(result.rope("rope_2").tension, rel=1e-9)
 
 
+def test_four_ropes_share_the_weight_of_a_swinging_platform():
+    """Parallel ropes at its corners: one follows from the others, all along; the least tensions are equal ones at the
+    start, m (g + v²/l) / 4 each, and all stay taut."""
+    b = rbt.RobotBuilder("swing").body("plate", mass=4.0, inertia=(1.0, 1.2, 2.0))
+    for k, corner in enumerate(((-1, -0.7, 0), (-1, 0.7, 0), (1, -0.7, 0), (1, 0.7, 0))):
+        b.rope(f"rope_{k}", "world", "plate", at_a=corner, at_b=corner, length=1.5)
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81), step=5e-3, integrator="dop853")
+    sim.set_body("plate", position=(0, 0, -1.5), velocity=(0.8, 0.1, 0))
+    result = sim.run(until=1.0, every=0.1)
+    tension = np.array([result.rope(f"rope_{k}").tension for k in range(4)])
+    assert tension[:, 0] == pytest.approx(9.81 + 0.65 / 1.5, rel=1e-12)
+    assert not result.events and all(result.rope(f"rope_{k}").taut.all() for k in range(4))
+    assert tension.sum(axis=0).min() > 30 and np.ptp(result.energy.total) < 1e-12
+
+
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 def test_of_two_ropes_in_line_the_shorter_one_holds(integrator):
     """A weight below two anchors, both ropes just taut, struck to the side: the conditions are the same to first order;

@@ -17,13 +17,14 @@ ROUNDS = 100  # at most, of the active set
 SHARE = 1e-6  # of another row in one that follows from it: below this it is not there
 
 
-def complementary(A, b, two_sided, start, tolerance):
+def complementary(A, b, two_sided, start, tolerance, pull=0.0):
     """(λ, active) or None. active: the rows that push, in order; of `start` the search begins with those.
 
     two_sided: rows 0 to two_sided - 1. tolerance: w up to which a condition counts as kept. Rows leave one by one, the
     one that pulls most first, and enter one by one, the one most broken first; after half of the rounds the first of
     them, which ends (Murty's rule). Active rows that follow from others carry nothing: they stay if w = 0, leave if
-    w < 0, and if w > 0 one of those others gives way. None: nothing was found.
+    w < 0, and if w > 0 one of those others gives way. pull: of A_rr λ, up to which an active row does not pull. None:
+    nothing was found.
     """
     held, n = list(range(two_sided)), len(b)
     active = [r for r in start if r >= two_sided]
@@ -32,7 +33,8 @@ def complementary(A, b, two_sided, start, tolerance):
         multipliers, carrying = solve_rows(A, b, rows)
         w = {r: row_value(A, b, rows, multipliers, r) for r in range(two_sided, n) if r not in carrying}
         active = [r for r in active if r in carrying or w[r] >= -tolerance]
-        pulling = {r: A[r, r] * multipliers[r] for r in active if r in carrying and multipliers[r] > 0.0}
+        pulling = {r: A[r, r] * multipliers[r] for r in active if r in carrying}
+        pulling = {r: value for r, value in pulling.items() if value > pull}
         wrong = pulling | {r: value for r, value in w.items() if value > tolerance}
         if not wrong:
             return multipliers, sorted(active)
