@@ -21,6 +21,7 @@ from rbt_ros.fields import Vector3 as Vector3
 from rbt_ros.fields import header, time_of
 from rbt_ros.markers import Markers, local_origin
 from rbt_ros.model.attitude import IDENTITY, turn_all
+from rbt_ros.model.constraints import Closure, Coupling
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
 from rbt_ros.model.unilateral import Rope
 from rbt_ros.model.urdf import urdf_text
@@ -63,6 +64,17 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
             lambda sample, stamp, rope=rope: rope_fields(robot, prefix, rope, sample, stamp),  # type: ignore[misc]
         )
         for rope in robot.ropes
+    ]
+    closures = [
+        Topic(
+            "constraints",
+            f"constraints/{closure.name}/wrench",
+            "geometry_msgs/msg/WrenchStamped",
+            "lazy",
+            lambda sample, stamp, closure=closure: closure_fields(robot, prefix, closure, sample, stamp),  # type: ignore[misc]
+        )
+        for closure in robot.constraints
+        if isinstance(closure, Closure)
     ]
     hinges = [
         Topic(
@@ -107,6 +119,8 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
             else []
         ),
         *ropes,
+        *closures,
+        *constraint_efforts(robot),
         *hinges,
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
     )
@@ -234,12 +248,39 @@ def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: in
     }
 
 
+def constraint_efforts(robot: Robot) -> list[Topic]:
+    """constraint_efforts, where a constraint does something that is one number."""
+    scalar = [c.name for c in robot.constraints if isinstance(c, Coupling) or c.kind == "distance"]
+
+    def fields(sample: Sample, stamp: int) -> Fields:
+        return {
+            "header": header(stamp),
+            "name": scalar,
+            "effort": [float(sample.constraints[name].effort) for name in scalar],
+        }
+
+    return [Topic("constraints", "constraint_efforts", "sensor_msgs/msg/JointState", "lazy", fields)] if scalar else []
+
+
 def rope_fields(robot: Robot, prefix: str, rope: Rope, sample: Sample, stamp: int) -> Fields:
     """geometry_msgs/WrenchStamped: what a rope does to its body b, about the origin and in the axes of b's frame."""
-    force = sample.ropes[rope.name].wrench[3:]
-    if rope.body_b != WORLD:
-        force = in_body_axes(robot, rope.body_b, sample, force[None, :])[0]
-    return wrench_fields(stamp, prefix + rope.body_b, force.tolist(), np.cross(rope.at_b, force).tolist())
+    return held_fields(robot, prefix, rope, sample.ropes[rope.name].wrench, sample, stamp)
+
+
+def closure_fields(robot: Robot, prefix: str, closure: Closure, sample: Sample, stamp: int) -> Fields:
+    """geometry_msgs/WrenchStamped: what a closure does to its body b, about the origin and in the axes of b's frame."""
+    return held_fields(robot, prefix, closure, sample.constraints[closure.name].wrench, sample, stamp)
+
+
+def held_fields(
+    robot: Robot, prefix: str, what: Rope | Closure, wrench: np.ndarray, sample: Sample, stamp: int
+) -> Fields:
+    """geometry_msgs/WrenchStamped of a wrench on body b of a rope or closure: at its point, of the world's axes."""
+    moment, force = wrench.reshape(2, 3)
+    if what.body_b != WORLD:
+        moment, force = in_body_axes(robot, what.body_b, sample, wrench.reshape(2, 3))
+    moment = moment + np.cross(what.at_b, force)
+    return wrench_fields(stamp, prefix + what.body_b, force.tolist(), moment.tolist())
 
 
 def reaction_fields(robot: Robot, prefix: str, hinge: Hinge, sample: Sample, stamp: int) -> Fields:

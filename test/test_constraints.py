@@ -316,6 +316,34 @@ def test_starts_that_cannot_be():
         rbt.Simulation(short).sample()
 
 
+def test_the_nearest_start_tells_balls_and_floating_bodies():
+    """A kite on a line of 2 m, set 2.5 m away, or with a velocity along it; two balls whose rods do not meet: what
+    could be given instead is said in the words that set it, and is the nearest."""
+    b = rbt.RobotBuilder("kite").body("kite", mass=1.0, inertia=INERTIA, com=(0.1, 0, 0))
+    robot = b.closure("line", "distance", "world", "kite", length=2.0).build()
+    sim = rbt.Simulation(robot)
+    sim.set_body("kite", position=(2.5, 0, 0))
+    near = r"line' does not hold, by 0.5; .* nearest that do: kite position=\(2, 0, 0\) quaternion=\(1, 0, 0, 0\)\."
+    with pytest.raises(rbt.ScenarioError, match=near):
+        sim.sample()
+    sim.set_body("kite", position=(2.0, 0, 0), velocity=(1, 3, 0))
+    near = r"by 1; .* nearest that do: kite velocity=\(0, 3, 0\) omega_body=\(0, 0, 0\)\."
+    with pytest.raises(rbt.ScenarioError, match=near):
+        sim.sample()
+    b = rbt.RobotBuilder("pair").body("a", mass=1.0, inertia=INERTIA).body("b", mass=1.0, inertia=INERTIA)
+    b.hinge("s", "spherical", parent="world", child="a").hinge(
+        "t", "universal", parent="world", child="b", at=(1, 0, 0)
+    )
+    b.closure("tips", "point", "a", "b", at_a=(0.5, 0.5, 0), at_b=(-0.5, 0.5, 0))
+    sim = rbt.Simulation(b.build())
+    sim.set_hinge("s", euler=("ZXZ", 0.3, 0.2, 0.1))
+    sim.set_hinge("t", (0.0, 0.2))
+    with pytest.raises(
+        rbt.ScenarioError, match=r"do: s quaternion=\(0.9\d+, .*\), t_1 -?0.\d+, t_2 -?0.\d+\. \d of s, t"
+    ):
+        sim.sample()
+
+
 @pytest.mark.parametrize("kind", ["revolute", "weld"])
 def test_a_closure_does_not_close_the_wrong_way_round(kind):
     """All conditions of a closure hold half a turn away, too: refused, not taken for closed."""
@@ -342,6 +370,23 @@ def test_redundant_conditions_are_named_and_shared():
     assert forces["front"].effort == pytest.approx(-9.81, abs=1e-12)
     assert forces["back"].effort == pytest.approx(-9.81, abs=1e-12)
     assert forces["back"].wrench == pytest.approx([0, 0, 0, 0, 0, 9.81], abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:robot 'arms'")
+@pytest.mark.parametrize("integrator", ["rk4", "dop853_adaptive"])
+def test_drives_that_come_to_contradict_each_other_are_told(integrator):
+    """Two joints geared one to one, one driven by t, one by sin t: the gear follows from the drives, so it has no
+    multiplier, and is off by t³/6. The run ends where that is 1e-6, and not with a gear that nobody keeps."""
+    b = rbt.RobotBuilder("arms")
+    for name in ("left", "right"):
+        b.body(name, mass=1.0, inertia=INERTIA).hinge(name, "revolute", parent="world", child=name)
+    b.prescribe("left", rbt.polynomial([0, 1])).prescribe("right", rbt.sines([(1.0, 1.0, 0.0)]))
+    sim = rbt.Simulation(b.couple("gear", {"left": 1, "right": -1}).build(), integrator=integrator)
+    with pytest.raises(
+        rbt.SolveError, match="tick 19, t = 0.019 s: the constraints at hinge .* cannot be met any more"
+    ):
+        sim.run(until=1.0)
+    assert sim.tick == 18 and sim.sample().constraints["gear"].residual < 1e-6
 
 
 def test_forces_are_columns_of_a_table():

@@ -187,6 +187,39 @@ def test_a_lamp_on_three_ropes_and_one_that_is_cut_short():
     assert result.rope("rope_1").tension == pytest.approx(result.rope("rope_2").tension, rel=1e-9)
 
 
+def test_four_ropes_share_the_weight_of_a_swinging_platform():
+    """Parallel ropes at its corners: one follows from the others, all along; the least tensions are equal ones at the
+    start, m (g + v²/l) / 4 each, and all stay taut."""
+    b = rbt.RobotBuilder("swing").body("plate", mass=4.0, inertia=(1.0, 1.2, 2.0))
+    for k, corner in enumerate(((-1, -0.7, 0), (-1, 0.7, 0), (1, -0.7, 0), (1, 0.7, 0))):
+        b.rope(f"rope_{k}", "world", "plate", at_a=corner, at_b=corner, length=1.5)
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81), step=5e-3, integrator="dop853")
+    sim.set_body("plate", position=(0, 0, -1.5), velocity=(0.8, 0.1, 0))
+    result = sim.run(until=1.0, every=0.1)
+    tension = np.array([result.rope(f"rope_{k}").tension for k in range(4)])
+    assert tension[:, 0] == pytest.approx(9.81 + 0.65 / 1.5, rel=1e-12)
+    assert not result.events and all(result.rope(f"rope_{k}").taut.all() for k in range(4))
+    assert tension.sum(axis=0).min() > 30 and np.ptp(result.energy.total) < 1e-12
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_of_two_ropes_in_line_the_shorter_one_holds(integrator):
+    """A weight below two anchors, both ropes just taut, struck to the side: the conditions are the same to first order;
+    the circle of the shorter rope lies within that of the longer one, so it carries: a pendulum of 1 m."""
+    b = rbt.RobotBuilder("bell").body("bell", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    b.rope("long", "world", "bell", length=2.0)
+    b.rope("short", "world", "bell", at_a=(0, 0, -1), length=1.0)
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81), step=5e-3, integrator=integrator)
+    sim.set_body("bell", position=(0, 0, -2), velocity=(0.5, 0, 0))
+    first = sim.sample()
+    assert (first.ropes["long"].tension, first.ropes["long"].taut) == (0.0, False)
+    assert first.ropes["short"].tension == pytest.approx(9.81 + 0.25, rel=1e-13)
+    result = sim.run(until=0.4, every=0.01)
+    short = result.body("bell").position + [0, 0, 1]
+    assert np.linalg.norm(short, axis=1) == pytest.approx(1.0, abs=1e-12)
+    assert not result.rope("long").tension.any() and np.ptp(result.energy.total) < 1e-9
+
+
 def test_a_ladder_of_ropes_pulls_through():
     """Three bodies in a row on ropes that are just taut; the last one is struck away: one impact of all ropes, by which
     all three go on together with a third of its momentum."""

@@ -62,7 +62,7 @@ def test_names_are_unique_and_one_rate_each():
     b = rbt.RobotBuilder("sat")
     b.body("hub", mass=1.0, inertia=(1, 1, 1)).body("arm", mass=1.0, inertia=(1, 1, 1))
     b.hinge("elbow", "revolute", parent="hub", child="arm")
-    b.body("mate", mass=1.0, inertia=(1, 1, 1))
+    b.body("mate", mass=1.0, inertia=(1, 1, 1)).prescribe("elbow", 0.0).closure("grip", "point", "mate", "arm")
     tied = with_ropes(b.build(), [rope("line", "world", "hub", (0, 0, 0), (0, 0, 0), 1.0, 0.0, "radial")])
     table = topics.published(tied)
     names = [topic.name for topic in table]
@@ -94,6 +94,29 @@ def test_ropes_pull_at_their_body_in_its_own_frame():
     force, torque = fields["wrench"]["force"], fields["wrench"]["torque"]
     assert np.array(force) == pytest.approx([0, 0, -20.0], abs=1e-13)
     assert np.array(torque) == pytest.approx([0, 0.3 * 20.0, 0], abs=1e-13)
+
+
+def test_constraints_tell_what_they_do():
+    """A level arm of 2 kg, turned by 90 degrees about its own axis, driven at its hinge and held by a pin at its end:
+    the pin's wrench is in the arm's axes, about its origin; efforts go by name."""
+    b = rbt.RobotBuilder("gate")
+    b.body("arm", mass=2.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0)).body("float", mass=3.0, inertia=(1, 1, 1))
+    b.hinge("roll", "revolute", parent="world", child="arm", axis=(1, 0, 0)).prescribe("roll", np.pi / 2)
+    b.closure("pin", "weld", "arm", "float", at_a=(1, 0, 0), at_b=(0, 0.2, 0.4))
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -10.0))
+    sim.set_hinge("roll", np.pi / 2)
+    sim.set_body("float", position=(1, 0.4, -0.2), euler=("XYZ", np.pi / 2, 0, 0))
+    sample = sim.sample()
+    wrench, efforts = (t for t in topics.published(sim.robot, "p_") if t.key == "constraints")
+    assert (wrench.name, efforts.name) == ("constraints/pin/wrench", "constraint_efforts")
+    fields = wrench.fields(sample, 3_000_000_000)
+    assert fields["header"] == {"stamp": (3, 0), "frame_id": "p_float"}
+    # the float's y is up: 30 N along it, through its centre of mass and origin: no moment about that
+    assert np.array(fields["wrench"]["force"]) == pytest.approx([0, 30.0, 0], abs=1e-11)
+    assert np.array(fields["wrench"]["torque"]) == pytest.approx([0, 0, 0], abs=1e-11)
+    told = efforts.fields(sample, 3_000_000_000)
+    assert (told["name"], told["header"]["stamp"]) == (["roll"], (3, 0))
+    assert told["effort"] == [sample.constraints["roll"].effort] == [pytest.approx(3 * 10 * 0.4, abs=1e-11)]
 
 
 def test_hinges_tell_what_they_transmit_in_the_frame_of_their_child():

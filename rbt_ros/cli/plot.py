@@ -30,6 +30,7 @@ RUN = {
     "rates": "angular velocity in body axes",
     "position": "of the bodies",
     "energy": "kinetic, potential, total, and its change",
+    "forces": "of constraints, ropes, stops; with --reactions of hinges",
     "momentum": "L about the centre of mass, P, and their changes",
     "polhode": "on the ellipsoid of the energy",
     "herpolhode": "in the invariable plane",
@@ -50,6 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", type=positive, metavar="S", help="of a scenario: time between samples; default: 2000"
     )
+    parser.add_argument("--reactions", action="store_true", help="of a scenario: what the hinges transmit, too")
     parser.add_argument("--from", dest="first", type=float, default=-math.inf, metavar="S", help="draw from there on")
     parser.add_argument("--to", dest="last", type=float, default=math.inf, metavar="S", help="draw up to there")
     parser.add_argument("--body", metavar="NAMES", help="only these bodies, separated by commas")
@@ -100,7 +102,11 @@ def _is_file(given: argparse.Namespace) -> bool:
 
 def _history(given: argparse.Namespace) -> History:
     if given.source.endswith((".csv", ".npz")) or looks_like_bag(given.source):
-        for option, value in (("--until", given.until), ("--every", given.every)):
+        for option, value in (
+            ("--until", given.until),
+            ("--every", given.every),
+            ("--reactions", given.reactions or None),
+        ):
             if value is not None:
                 raise ScenarioError(
                     f"{option} is of a scenario, which runs; of {given.source} draw a part: --from, --to."
@@ -126,7 +132,7 @@ def _ran(given: argparse.Namespace) -> History:
     warn_of_compiling()
     step = sim.h_ns * 1e-9
     every = given.every or max(1, round(until / 2000 / step)) * step
-    return history_of(sim.run(until, every), scenario.name)
+    return history_of(sim.run(until, every), scenario.name, given.reactions)
 
 
 def _of_run(history: History, given: argparse.Namespace) -> dict[str, Figure]:
@@ -137,6 +143,7 @@ def _of_run(history: History, given: argparse.Namespace) -> dict[str, Figure]:
         "rates": lambda: time_figures.rates_figure(history, width, bodies),
         "position": lambda: time_figures.position_figure(history, width, bodies),
         "energy": lambda: time_figures.energy_figure(history, width),
+        "forces": lambda: time_figures.forces_figure(history, width),
         "momentum": lambda: time_figures.momentum_figure(history, width),
         "polhode": lambda: poinsot_figures.polhode_figure(history, width, bodies),
         "herpolhode": lambda: poinsot_figures.herpolhode_figure(history, width, bodies),

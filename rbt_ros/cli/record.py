@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rbt_ros.cli.arguments import above_zero, positive
-from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.errors import SetupError
 
 
 def add(parser: argparse.ArgumentParser) -> None:

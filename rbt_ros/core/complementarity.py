@@ -14,34 +14,52 @@ import numpy as np
 from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
 
 ROUNDS = 100  # at most, of the active set
+SHARE = 1e-6  # of another row in one that follows from it: below this it is not there
 
 
-def complementary(A, b, two_sided, start, tolerance):
+def complementary(A, b, two_sided, start, tolerance, pull=0.0):
     """(λ, active) or None. active: the rows that push, in order; of `start` the search begins with those.
 
     two_sided: rows 0 to two_sided - 1. tolerance: w up to which a condition counts as kept. Rows leave one by one, the
     one that pulls most first, and enter one by one, the one most broken first; after half of the rounds the first of
-    them, which ends (Murty's rule). Rows that follow from others carry nothing. None: nothing was found.
+    them, which ends (Murty's rule). Active rows that follow from others carry nothing: they stay if w = 0, leave if
+    w < 0, and if w > 0 one of those others gives way. pull: of A_rr λ, up to which an active row does not pull. None:
+    nothing was found.
     """
     held, n = list(range(two_sided)), len(b)
     active = [r for r in start if r >= two_sided]
     for turn in range(ROUNDS):
         rows = held + sorted(active)
-        multipliers = solve_rows(A, b, rows)
-        gains = {r: (A[r, r] * multipliers[r], True) for r in active}
-        w = {r: row_value(A, b, rows, multipliers, r) for r in range(two_sided, n) if r not in active}
-        gains.update({r: (value, False) for r, value in w.items()})
-        wrong = {r: value for r, (value, is_active) in gains.items() if value > (0.0 if is_active else tolerance)}
+        multipliers, carrying = solve_rows(A, b, rows)
+        w = {r: row_value(A, b, rows, multipliers, r) for r in range(two_sided, n) if r not in carrying}
+        active = [r for r in active if r in carrying or w[r] >= -tolerance]
+        pulling = {r: A[r, r] * multipliers[r] for r in active if r in carrying}
+        pulling = {r: value for r, value in pulling.items() if value > pull}
+        wrong = pulling | {r: value for r, value in w.items() if value > tolerance}
         if not wrong:
             return multipliers, sorted(active)
-        pulling = {r: value for r, value in wrong.items() if r in active}
         among = wrong if turn >= ROUNDS // 2 else pulling or wrong
         r = min(among) if turn >= ROUNDS // 2 else max(among, key=among.__getitem__)
-        if r in active:
+        if r in pulling:
             active.remove(r)
-        else:
+        elif r not in active:
             active.append(r)
+        else:
+            leaves = gives_way(A, multipliers, carrying, [k for k in active if k in carrying], r)
+            if leaves is None:
+                return None
+            active.remove(leaves)
     return None
+
+
+def gives_way(A, multipliers, carrying, one_sided, r):
+    """The one of `one_sided` whose λ is the first to vanish as row r, which follows from `carrying`, pushes; or None.
+
+    G_r = Σ c_k G_k, so the motion stays the same while λ_r falls by a share of what the others lose by c_k of it.
+    """
+    share, _ = solve_rows(A, -A[:, r], carrying)
+    reach = {k: -multipliers[k] / share[k] for k in one_sided if share[k] > SHARE}
+    return min(reach, key=reach.__getitem__, default=None)
 
 
 def row_value(A, b, rows, multipliers, r):
@@ -53,13 +71,13 @@ def row_value(A, b, rows, multipliers, r):
 
 
 def solve_rows(A, b, rows):
-    """λ (n,) that makes w zero in `rows`, and is zero elsewhere."""
-    m = len(rows)
-    found = np.zeros(len(b))
+    """λ (n,) that makes w zero in `rows`, and is zero elsewhere; who of them carry it: the others follow."""
+    m, rank = len(rows), 0
+    found, order = np.zeros(len(b)), np.zeros(m, np.int64)
     if m:
         part, right = np.ascontiguousarray(A[np.ix_(rows, rows)]), -b[rows]
-        L, size, rest, order, x = np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64), np.zeros(m)
+        L, size, rest, x = np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros(m)
         rank = semidefinite_factors(part, L, size, rest, order)
         semidefinite_solve(L, size, order, rank, right, x)
         found[rows] = x
-    return found
+    return found, [rows[k] for k in order[:rank].tolist()]

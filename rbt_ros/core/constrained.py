@@ -133,6 +133,9 @@ def largest(bond, column, rank):
 def put_back(model, y, input, t_ns, s0, constraints, work, bond):
     """Put y on the constraints s0 [s] after t_ns, in place; |φ| or |φ̇| that is left, whichever is larger.
 
+    Rows that follow from others count by their |φ|: they can be broken where motions that are given contradict each
+    other. (Their |φ̇| cannot stay without it, and near a dead point is not known better than DEPENDENT lets it be.)
+
     Newton's method with the matrices of the first point: it is off by the error of one step, so that each correction
     gains as many digits as that had. It stops when all are below TOLERANCE, or round-off lets none get better.
     """
@@ -161,6 +164,8 @@ def put_back(model, y, input, t_ns, s0, constraints, work, bond):
         before, velocity = velocity, largest(bond, PHI_DOT, rank)
         if velocity <= TOLERANCE or not velocity < before:
             break
+    for k in range(bond.G.shape[0]):
+        position = max(position, abs(bond.column[PHI, k]))
     return max(position, velocity)
 
 

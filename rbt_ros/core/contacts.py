@@ -224,9 +224,8 @@ class Contacts:
         rows = [*range(first), *closed]
         start = [first + k for k, r in enumerate(closed) if r != culprit or r not in self.held]
         b = self._bond.column[c.PHI_DDOT][rows]
-        found = complementary(
-            self._bond.A[np.ix_(rows, rows)], b, first, start, PULL * (1.0 + max(abs(b), default=0.0))
-        )
+        broken = PULL * (1.0 + max(abs(b), default=0.0))
+        found = complementary(self._bond.A[np.ix_(rows, rows)], b, first, start, broken, PULL)
         if found is None:
             return UNMET
         self._keep_record(tuple(rows[k] for k in found[1]), struck, t_ns, s)

@@ -16,7 +16,7 @@ from rbt_ros.core.work import ROT, Work
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.constraint_arrays import row_slices, write_motion
 from rbt_ros.model.constraints import COUPLE, PRESCRIBE, Closure, Constraint, ConstraintForce, Coupling
-from rbt_ros.model.coordinates import BodyStart, HingeStart, coordinate_slices
+from rbt_ros.model.coordinates import BodyStart, HingeStart, coordinate_slices, described
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.start_report import StartReport, determined
 
@@ -269,12 +269,8 @@ class Loops:
                 break
         else:
             return
-        near = []
-        for joint in self._robot.joint_names:
-            _, *place = self._robot.joint_place(joint)
-            near.append(f"{joint} {found[place[which] + which * self._robot.coordinates]:.9g}")
-        what = ("positions", "rates")[which]
-        why = f"the {what} given do not allow it; the nearest that do: {', '.join(near)}."
+        what, near = ("positions", "rates")[which], described(self._robot, found, which == 1)
+        why = f"the {what} given do not allow it; the nearest that do: {near}."
         self._rank(found, input, t_ns)
         told = determined(self._robot, self._bond.G, sorted(held))
         if told.surplus:

@@ -98,6 +98,30 @@ def put_hinge(robot: Robot, y: np.ndarray, name: str, start: HingeStart) -> None
     y[at_q], y[at_v] = q, v
 
 
+def described(robot: Robot, y: np.ndarray, rates: bool) -> str:
+    """All positions in y, or rates, in the words of `set_hinge` and `set_body`: for people."""
+    said = []
+    for i, hinge in enumerate(robot.hinges):
+        q, v = (y[at] for at in coordinate_slices(robot, i))
+        if hinge.kind == JointKind.SPHERICAL:
+            said.append(f"{hinge.name} " + (f"omega={_tuple(v)}" if rates else f"quaternion={_tuple(q)}"))
+        elif hinge.kind == JointKind.FREE and rates:
+            velocity = v[3:] + _matrix(q[:4]) @ np.cross(v[:3], robot.origin_shift[i])
+            said.append(f"{hinge.child} velocity={_tuple(velocity)} omega_body={_tuple(v[:3])}")
+        elif hinge.kind == JointKind.FREE:
+            position = q[4:] + _matrix(q[:4]) @ robot.origin_shift[i]
+            said.append(f"{hinge.child} position={_tuple(position)} quaternion={_tuple(q[:4])}")
+        else:
+            values = (v if rates else q).tolist()
+            said += [f"{joint} {value:.9g}" for joint, value in zip(hinge.joint_names, values, strict=True)]
+    return ", ".join(said)
+
+
+def _tuple(values: np.ndarray) -> str:
+    """Numbers in parentheses, for people."""
+    return f"({', '.join(f'{value + 0.0:.9g}' for value in values.tolist())})"
+
+
 def freedom_dimensions(kind: JointKind) -> tuple[str, ...]:
     """What each one-axis freedom of a hinge of this kind is: "angle" or "length"."""
     if kind in (JointKind.SPHERICAL, JointKind.FREE):

@@ -43,6 +43,7 @@ OUTPUT_RATES = {  # [Hz] defaults
     "multi_dof_joint_states": 100.0,
     "markers": 30.0,
     "ropes": 100.0,
+    "constraints": 100.0,
     "hinge_wrenches": 0.0,
     "poinsot": 0.0,
 }

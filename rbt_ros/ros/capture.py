@@ -16,7 +16,6 @@ from rosgraph_msgs.msg import Clock
 from rbt_ros.bags.files import SECOND_NS, BagWriter
 from rbt_ros.bags.metadata import profile, yaml_text
 from rbt_ros.bags.plan import FLUSH_S
-from rbt_ros.errors import ScenarioError
 from rbt_ros.ros.convert import message_class
 from rbt_ros.ros.executor import NodeExecutor
 from rbt_ros.ros.stop import StopRequest
@@ -144,9 +143,7 @@ def _weaker(offered: QoSProfile, asked: QoSProfile) -> bool:
 def capture(folder: Path, how: How) -> int:
     """Record until SIGINT, SIGTERM or the duration is over; the exit code, 1 where nothing came."""
     stop = StopRequest()
-    writer = BagWriter(
-        folder, compression=how.compression, split_bytes=how.split_bytes, split_s=how.split_s
-    )
+    writer = BagWriter(folder, compression=how.compression, split_bytes=how.split_bytes, split_s=how.split_s)
     rclpy.init(args=None, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
@@ -175,7 +172,10 @@ def _record(node: Capture, writer: BagWriter, how: How, stop: StopRequest) -> No
             for topic in [*node.heard, *node.skipped]:
                 if topic not in told:
                     told.add(topic)
-                    print(f"  {topic}" + (f": skipped, {node.skipped[topic]}" if topic in node.skipped else ""), flush=True)
+                    print(
+                        f"  {topic}" + (f": skipped, {node.skipped[topic]}" if topic in node.skipped else ""),
+                        flush=True,
+                    )
         executor.spin_once(min(LOOK_S, end - now))
         now = time.monotonic()
         if now >= flush:

@@ -27,6 +27,7 @@ from rbt_ros.results import INERTIA, Result
 TIME = "t [s]"
 VECTOR = re.compile(r"(?P<body>.+)\.(?P<what>position|quaternion|velocity|omega_body)_[wxyz]( \[[^]]*\])?")
 JOINT = re.compile(r"(?P<joint>.+)\.(?P<what>position|rate) \[(?P<unit>[^]]+)\]")
+FORCE = re.compile(r"(?P<name>.+)\.(?P<what>effort|tension|stop_effort|(reaction_)?force_x) \[(?P<unit>[^]]+)\]")
 LAB = {  # columns of a LabResult -> ours
     "omega_b": "omega_body",
     "position": "position",
@@ -50,6 +51,13 @@ class Attitude(NamedTuple):
     t: np.ndarray  # (N,) [s]
     quaternion: np.ndarray  # (N, 4) q_WB
     omega_body: np.ndarray  # (N, 3) w_WB_B [rad/s]
+
+
+class Force(NamedTuple):
+    """What a constraint, rope, stop or hinge does: labels and numbers; None: it has none."""
+
+    force: tuple[str, Series]  # (N,) an effort or tension, or (N, 3) world axes
+    moment: tuple[str, Series] | None  # (N, 3) world axes
 
 
 class Ball(NamedTuple):
@@ -92,6 +100,25 @@ class History:
         for column, series in self.columns.items():
             if match := JOINT.fullmatch(column):
                 found.setdefault(match["joint"], {})[match["what"]] = (match["unit"], series)
+        return found
+
+    def forces(self) -> dict[str, Force]:
+        """What constraints, ropes and stops do, and hinges transmit if the table says so, by what it is of."""
+        found: dict[str, Force] = {}
+        for column in self.columns:
+            if not (match := FORCE.fullmatch(column)):
+                continue
+            name, what = match["name"], match["what"]
+            if not what.endswith("force_x"):
+                label = f"{what.replace('_', ' ')} [{match['unit'].replace('N m', 'N·m')}]"
+                found[f"{name}, stop" if what == "stop_effort" else name] = Force((label, self.columns[column]), None)
+                continue
+            title, prefix = (f"{name}, hinge", "reaction_") if what.startswith("reaction_") else (name, "")
+            force = self.one(*(f"{name}.{prefix}force_{axis} [N]" for axis in "xyz"))
+            moment = self.one(*(f"{name}.{prefix}moment_{axis} [N m]" for axis in "xyz"))
+            if force is not None:
+                shown = None if moment is None or not moment.values.any() else ("moment [N·m]", moment)
+                found[title] = Force(("force [N]", force), shown)
         return found
 
     def one(self, *columns: str) -> Series | None:
@@ -141,9 +168,9 @@ class History:
         return Ball(angles, Series(t, self.vector(hinge.child, "omega_body").values - w_WP_C))
 
 
-def history_of(result: Result, name: str = "") -> History:
-    """Of a Result."""
-    columns = {key: Series(result.t, values) for key, values in result.columns().items() if key != TIME}
+def history_of(result: Result, name: str = "", reactions: bool = False) -> History:
+    """Of a Result. reactions: with what the hinges transmit."""
+    columns = {key: Series(result.t, values) for key, values in result.columns(reactions).items() if key != TIME}
     return History(name or result.robot.name, columns, {}).of(result.robot)
 
 

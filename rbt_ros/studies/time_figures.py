@@ -60,6 +60,38 @@ def _legend_above(ax: Any) -> None:
     ax.legend(ncols=len(ax.lines), loc="lower right", bbox_to_anchor=(1.0, 1.0), **slim)
 
 
+def forces_figure(history: History, width_mm: float) -> Any:
+    """What constraints, ropes and stops do, and hinges transmit where it was asked for: forces and efforts, moments."""
+    rows = history.forces()
+    if not rows:
+        raise ScenarioError(
+            f"{history.name} tells no forces: its robot has no constraints, ropes or stops; what hinges transmit is in "
+            "a table of `rbt run --reactions`."
+        )
+    figure = page(width_mm, ROW_MM * len(rows) + 6)
+    axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
+    for row, (name, found) in zip(axes, rows.items(), strict=True):
+        row[0].set_title(name, loc="left")
+        for ax, what in zip(row, (found.force, found.moment), strict=True):
+            if what is None:
+                ax.set_axis_off()
+                continue
+            label, series = what
+            if series.values.ndim == 1:
+                ax.plot(*series, color=COLOURS[2])
+            else:
+                axis_lines(ax, *series, "xyz")
+                ax.legend(ncols=3, loc="best")
+            ax.set_ylabel(label)
+    for column in axes.T:
+        shown = [ax for ax in column if ax.axison]
+        if shown:
+            shown[-1].set_xlabel(SECONDS)
+            shown[-1].tick_params(labelbottom=True)
+    figure.align_ylabels(axes)
+    return figure
+
+
 def attitude_figure(history: History, width_mm: float, bodies: Sequence[str] = (), euler: str | None = None) -> Any:
     """Quaternions q_WB of every body, w x y z; or Euler angles of a sequence [°], without jumps."""
     if euler is None:

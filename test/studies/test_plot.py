@@ -20,6 +20,7 @@ from rbt_ros.studies.poinsot_figures import cones_figure, ellipsoid, herpolhode_
 from rbt_ros.studies.time_figures import (
     attitude_figure,
     energy_figure,
+    forces_figure,
     hinges_figure,
     momentum_figure,
     position_figure,
@@ -113,6 +114,40 @@ def test_where_no_rate_is_known_there_is_no_empty_diagram_and_legends_hide_no_li
         if ax.get_legend():
             ax.figure.canvas.draw()
             assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
+def test_forces_of_constraints_ropes_and_hinges_are_drawn(tmp_path, monkeypatch, capsys):
+    """A row for each, with its name, unit and numbers: from a Result, from a table; hinges where that was asked for."""
+    b = rbt.RobotBuilder("crane").body("jib", mass=2.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0))
+    b.hinge("luff", "revolute", parent="world", child="jib", axis=(0, -1, 0)).prescribe("luff", rbt.polynomial([0, 1]))
+    b.body("load", mass=1.0, inertia=(0.1, 0.1, 0.1)).rope("line", "jib", "load", at_a=(1, 0, 0), length=1.0)
+    b.body("door", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.3, 0, 0))
+    b.hinge("jamb", "revolute", parent="world", child="door", limits=(-1, 1), stop_restitution=0.5)
+    b.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.2, 0, 0))
+    b.closure("ball", "weld", "jib", "bob", at_a=(0.5, 0, 0))
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81))
+    sim.set_body("load", position=(1, 0, -1))
+    result = sim.run(until=0.05, every=0.01)
+    result.to_csv(tmp_path / "crane.csv", reactions=True)
+    for history, hinges in ((history_of(result), 0), (read_history(str(tmp_path / "crane.csv")), 2)):
+        axes = forces_figure(history, 170).axes
+        rows = {axes[k].get_title(loc="left"): axes[k : k + 2] for k in range(0, len(axes), 2)}
+        assert list(rows) == ["luff", "ball", "line", "jamb, stop", "luff, hinge", "jamb, hinge"][: 4 + hinges]
+        same(rows["luff"][0], result.t, result.constraint("luff").effort)
+        same(rows["line"][0], result.t, result.rope("line").tension)
+        same(rows["ball"][0], result.t, result.constraint("ball").wrench[:, 3:])
+        same(rows["ball"][1], result.t, result.constraint("ball").wrench[:, :3])
+        assert [ax.get_ylabel() for ax in rows["ball"]] == ["force [N]", "moment [N·m]"]
+        assert [rows[k][0].get_ylabel() for k in ("luff", "line")] == ["effort [N·m or N]", "tension [N]"]
+        if hinges:
+            same(rows["luff, hinge"][0], result.t, result.reaction("luff").force)
+    code, out = rbt_plot(monkeypatch, capsys, tmp_path / "crane.csv", "--what", "forces", "--out", tmp_path)
+    assert code == 0 and f"wrote {tmp_path / 'crane_forces.png'}" in out
+
+
+def test_what_has_no_forces_says_so(free):
+    with pytest.raises(ScenarioError, match="tells no forces: its robot has no constraints, ropes or stops"):
+        forces_figure(history_of(free), 170)
 
 
 def test_work_is_taken_off_the_change_of_energy():
