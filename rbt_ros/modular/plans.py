@@ -167,7 +167,7 @@ class Planner:
         self._check_axis(relative)
         singles = _Table(np.arange(len(self._turns))[:, None], self._quaternions)
         nothing = _Table(np.zeros((1, 0), dtype=int), np.array([[1.0, 0.0, 0.0, 0.0]]))
-        for heads, tails, count in (
+        for heads, tails, near in (
             (nothing, self._pairs, 40),
             (singles, self._pairs, 4),
             (self._pairs.some(HEADS), self._pairs, 1),
@@ -176,7 +176,7 @@ class Planner:
             (self._eights, self._quads, 2),
             (self._eights, self._eights, 4),
         ):
-            fitted = (self._exact(rough, relative) for rough in self._rough(relative, heads, tails, count))
+            fitted = (self._exact(rough, relative) for rough in self._rough(relative, heads, tails, near))
             if found := list(itertools.islice((plan for plan in fitted if plan is not None), max(ENOUGH, count))):
                 best = sorted(found, key=lambda plan: plan.way)[:count]
                 return [p._replace(clearance=min(self._clearance.along(turn.path) for turn in p.turns)) for p in best]
