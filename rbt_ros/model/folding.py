@@ -14,7 +14,7 @@ import numpy as np
 
 from rbt_ros.errors import ModelError
 from rbt_ros.model.build import RobotBuilder
-from rbt_ros.model.checks import number
+from rbt_ros.model.checks import number, numbers
 from rbt_ros.model.mass.primitives import box
 from rbt_ros.model.robot import Robot
 
@@ -81,11 +81,14 @@ def panels(
         raise ModelError(
             f"panels: {len(root)} panels hang on no other ({', '.join(root)}); one must, to carry the rest."
         )
+    for what, given in (("offset", offset), ("hinge", hinge)):
+        if isinstance(given, Mapping) and (strange := set(given) - {root[0], *on}):
+            raise ModelError(f"panels: {what} names '{min(strange)}', no panel; there are {', '.join((root[0], *on))}.")
     for k, panel in enumerate((root[0], *on)):
         _, outward = _edge(panel, on[panel]) if panel in on else ("", (0.0, 0.0, 0.0))
         middle = tuple(0.5 * l * c for c in outward)
         shift = _of(offset, panel, (0.0, 0.0, 0.0)) if isinstance(offset, Mapping) else offset
-        com = np.add(middle, shift).tolist()
+        com = np.add(middle, _vector(shift, f"offset of '{panel}'")).tolist()
         look = dict(kind="box", size=(t, l, l), at=middle, rgba=COLOURS[k % 3])
         b.body(panel, mass=m, inertia=moments, com=com, shapes=[look])
     for k, child in enumerate(on):
@@ -139,8 +142,8 @@ def two_arrays(
 
     hub: its edges [m]; array: length and width [m]. Hinges left (on +y) and right.
     """
-    x, y, z = _positive("hub", hub)
-    length, width = _positive("array", array)
+    x, y, z = _positive("hub", hub, 3)
+    length, width = _positive("array", array, 2)
     m, w, t = (
         _positive(k, [v])[0] for k, v in (("hub_mass", hub_mass), ("array_mass", array_mass), ("thickness", thickness))
     )
@@ -195,6 +198,9 @@ def array(kind: str, **options: Any) -> Robot:
             raise ModelError(
                 f"array '{kind}' has no option '{key}'; it has {', '.join(k for k in known if k != 'options')}."
             )
+    for key, parameter in inspect.signature(ARRAYS[kind]).parameters.items():
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD and key not in options:
+            raise ModelError(f"array '{kind}' needs its option '{key}': {{b: [a, +y]}}, each child on an edge.")
     return ARRAYS[kind](**options)
 
 
@@ -220,11 +226,20 @@ def _of(given: Mapping[str, Any], name: str, otherwise: Any) -> Any:
     return given[name] if name in given else otherwise
 
 
+def _vector(given: Any, what: str) -> np.ndarray:
+    found = numbers(given, what)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise ModelError(f"panels: {what} {found.tolist()} must be three finite numbers [m].")
+    return found
+
+
 def _letter(k: int) -> str:
     return chr(ord("a") + k)
 
 
-def _positive(what: str, values: Sequence[float]) -> list[float]:
+def _positive(what: str, values: Sequence[float], count: int | None = None) -> list[float]:
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or count not in (None, len(values)):
+        raise ModelError(f"{what}: {values!r:.40} must be a row of {count or 'two or more'} numbers.")
     found = [number(value, what) for value in values]
     if not all(value > 0 and math.isfinite(value) for value in found):
         raise ModelError(f"{what}: {found} must be positive and finite.")

@@ -17,6 +17,7 @@ from rbt_ros.core.types import LOWER, SLIDES, UPPER
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.attitude import matrices
+from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.modular.paths import ShapePath, when_at
 from rbt_ros.modular.turns import Folding
@@ -86,7 +87,8 @@ class Clearance:
         held: Mapping[str, float] | None = None,
     ) -> np.ndarray:
         """(m, n) [m]: the collision map over two joints, the others held [rad]."""
-        p, q = np.meshgrid(psi1, psi2, indexing="ij")
+        rows = (numbers(row, what, ScenarioError) for row, what in ((psi1, "psi1"), (psi2, "psi2")))
+        p, q = np.meshgrid(*rows, indexing="ij")
         shapes = np.zeros((p.size, self._folding.size))
         for joint, angle in (held or {}).items():
             shapes[:, self._folding.column(joint)] = angle
@@ -195,7 +197,11 @@ class Clearance:
             at = ", ".join(
                 f"{joint} {np.degrees(angle):.4g}°" for joint, angle in zip(path.joints, clash.shape, strict=True)
             )
-            when = "" if leg is None else f", t = {leg * (clash.piece + when_at(clash.s)):.4g} s"
+            # a smooth path has one start and one stop
+            legs = len(path.pieces) if path.smooth else 1
+            first = 0 if path.smooth else clash.piece
+            gone = when_at((clash.piece - first + clash.s) / legs)
+            when = "" if leg is None else f", t = {leg * (first + legs * gone):.4g} s"
             raise ScenarioError(
                 f"the path collides in its piece {clash.piece + 1} at {100 * clash.s:.3g} % of it ({at}){when}: "
                 f"{clash.why}."

@@ -5,20 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.types import LOWER, UPPER, Q
+from rbt_ros.core.types import Q
 from rbt_ros.ensemble import advance_many
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import one_number
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular.paths import ShapePath, trajectory
-from rbt_ros.modular.turns import Folding
+from rbt_ros.modular.turns import Folding, check_path
 from rbt_ros.sim import Simulation
 
 KP = KD = 5.0  # [N·m/rad, N·m·s/rad] of the thesis
 STEP = 0.01  # [s]: 5e-9 of an attitude where the set-point jumps by π, 1e-14 where it goes smoothly (measured)
 LOOK = 0.1  # [s]
-REACH = 1e-9  # [rad, m] that a corner may lie beyond a limit
 
 
 class Flight(NamedTuple):
@@ -68,9 +67,9 @@ def fly_many(
     legs = {len(path.pieces) for path in paths}
     if len(legs) > 1:
         raise ScenarioError(f"fly_many: paths of {sorted(legs)} pieces; those that fly together have as many.")
-    ticks = _ticks(leg, step)
+    ticks = ticks_of(leg, step)
     for path in paths:
-        _check_reach(robot, path)
+        check_path(robot, path)
     pilots = [Pilot(robot, kp, kd, step) for _ in paths]
     failed: dict[int, SolveError] = {}
     count = legs.pop() if legs else 0
@@ -88,23 +87,12 @@ def fly_many(
     return [failed[i] if i in failed else pilot.flight() for i, pilot in enumerate(pilots)]
 
 
-def _ticks(leg: float, step: float) -> int:
-    ticks = round(one_number(leg, "leg", ScenarioError) / step)
-    if ticks < 1:
-        raise ScenarioError(f"a leg of {leg} s is shorter than a step of {step} s.")
-    return ticks
-
-
-def _check_reach(robot: Robot, path: ShapePath) -> None:
-    """ScenarioError where a corner lies beyond the limits of its hinge."""
-    for joint, angles in zip(path.joints, path.corners.T, strict=True):
-        low, high = robot.model.freedom[robot.joint_place(joint)[2], [LOWER, UPPER]]
-        for k, angle in enumerate(angles):
-            if not low - REACH <= angle <= high + REACH:
-                raise ScenarioError(
-                    f"corner {k} of the path cannot be reached: joint '{joint}' at {angle:.6g} is beyond its limits "
-                    f"{low:.6g} and {high:.6g}."
-                )
+def ticks_of(leg: float, step: float) -> int:
+    """How many steps a leg has, one at least."""
+    ticks = one_number(leg, "leg", ScenarioError) / step
+    if not 0.5 < ticks < 1e12:
+        raise ScenarioError(f"a leg of {leg} s must be finite and no shorter than a step of {step} s.")
+    return round(ticks)
 
 
 class Pilot:
@@ -122,8 +110,8 @@ class Pilot:
         self, path: ShapePath, leg: float, profile: str | None, watch: Callable[[Simulation], None] | None = None
     ) -> None:
         """All of a path, from where the hinges are; see `fly`."""
-        _check_reach(self.sim.robot, path)
-        ticks = _ticks(leg, self.sim.h_ns * 1e-9)
+        check_path(self.sim.robot, path)
+        ticks = ticks_of(leg, self.sim.h_ns * 1e-9)
         stride = ticks if watch is None else max(1, round(LOOK * 1e9 / self.sim.h_ns))
         for k in range(len(path.pieces)):
             self.begin(path, k, leg, profile)
@@ -136,7 +124,12 @@ class Pilot:
     def begin(self, path: ShapePath, k: int, leg: float, profile: str | None) -> None:
         """Lock what piece k does not move, let go of the rest, and say where it goes."""
         if k == 0:
-            _check_reach(self.sim.robot, path)
+            check_path(self.sim.robot, path)
+        if profile is None and path.smooth:
+            raise ScenarioError(
+                "a curve is flown by set-points along it, not by its corners alone: give profile='minimum_jerk' or "
+                "'trapezoid'."
+            )
         piece = path._replace(pieces=path.pieces[k : k + 1])
         _, slope = piece.at(np.linspace(0.0, 0.999, 8))
         moving = [joint for joint, rate in zip(piece.joints, slope.T, strict=True) if rate.any()]

@@ -16,6 +16,7 @@ from rbt_ros.core.connection import NODES
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import Robot
+from rbt_ros.modular.paths import pair
 from rbt_ros.modular.turns import Folding, angles, conjugates, products, rotation_vectors
 
 LONGEST = 0.1  # [rad] of a step along a line: 1e-12 (measured)
@@ -72,7 +73,9 @@ def turn_map(
             raise ScenarioError(f"turn_map: {what} must be a row of finite angles.")
     if first not in (1, 2):
         raise ScenarioError(f"turn_map: first {first!r:.40} must be 1 (the thesis' clockwise) or 2.")
-    (a0, b0), folding = numbers(start, "start", ScenarioError).tolist(), Folding(robot)
+    (a0, b0), folding = pair(start, "turn_map: start"), Folding(robot)
+    if len(set(joints)) != 2 or len(joints) != 2 or set(joints) & set(held or {}):
+        raise ScenarioError(f"turn_map: joints {joints!r:.60} must be two, and others than those held.")
     base = np.zeros(folding.size)
     for joint, angle in (held or {}).items():
         base[folding.column(joint)] = angle

@@ -21,6 +21,7 @@ from rbt_ros.model.checks import one_number
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular import collocation, planar
 from rbt_ros.modular.collocation import DEGREE, Guess, Problem, Solution, again, discrete, sampled, split
+from rbt_ros.modular.paths import pair
 from rbt_ros.modular.planar import Rods
 from rbt_ros.sim import Simulation
 
@@ -74,8 +75,8 @@ def solve(
     starts: how many first guesses compete (loops of the shape in directions and senses that alternate); the best goes
     on to the fine mesh. SolveError where none gets there; where the torque is too small, with the least time.
     """
-    a, b = (tuple(float(x) for x in shape) for shape in (start, end))
-    task = Task(planar.of_rods(robot), one_number(turn, "turn", ScenarioError), time, torque, avoid, a, b)  # type: ignore[arg-type]
+    a, b = pair(start, "start of solve"), pair(end, "end of solve")
+    task = Task(planar.of_rods(robot), one_number(turn, "turn", ScenarioError), time, torque, avoid, a, b)
     collocation.check(time, torque)
     _check_task(task, starts, intervals)
     try:
@@ -271,7 +272,9 @@ def _split_touching(task: Task, solution: Solution) -> np.ndarray:
 
 
 def _check_task(task: Task, starts: int, intervals: int) -> None:
-    if not abs(task.turn) <= 4.0 * math.pi:
+    if not math.isfinite(task.turn):
+        raise ScenarioError(f"solve: turn {task.turn} must be finite.")
+    if abs(task.turn) > 4.0 * math.pi:
         raise ScenarioError(f"solve: a turn of {task.turn:g} rad is more than two rounds; do it in parts.")
     for what, shape in (("start", task.start), ("end", task.end)):
         if not np.all(np.abs(shape) <= np.pi):

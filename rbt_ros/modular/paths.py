@@ -70,8 +70,9 @@ def rectangle(
     """
     if first not in (1, 2):
         raise ScenarioError(f"rectangle: first {first!r:.40} must be 1 (the thesis' clockwise) or 2.")
-    a, b = numbers(start, "start of a rectangle", ScenarioError).tolist()
+    a, b = pair(start, "start of a rectangle")
     p, q = one_number(psi1, "psi1", ScenarioError), one_number(psi2, "psi2", ScenarioError)
+    _two_joints(joints, "rectangle")
     path = polygon([(a, b), (p, b), (p, q), (a, q), (a, b)], joints)
     return path if first == 1 else path.reverse()
 
@@ -90,9 +91,10 @@ def ellipse(
     direction [rad]: where on it `start` lies, as seen from the centre in the ellipse's own axes. clockwise as the
     thesis has it: psi1 right, psi2 up, geometrically counter-clockwise.
     """
-    a, b = numbers(axes, "axes of an ellipse", ScenarioError).tolist()
+    a, b = pair(axes, "axes of an ellipse")
+    _two_joints(joints, "ellipse")
     c, d = np.cos(tilt), np.sin(tilt)
-    turn, origin = np.array([[c, -d], [d, c]]), numbers(start, "start of an ellipse", ScenarioError)
+    turn, origin = np.array([[c, -d], [d, c]]), np.array(pair(start, "start of an ellipse"))
     way = 1.0 if clockwise else -1.0
 
     def piece(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,6 +149,8 @@ def trajectory(path: ShapePath, duration: float, kind: str = "minimum_jerk", poi
     total = one_number(duration, "duration of a trajectory", ScenarioError)
     if not 0 < total < 9e9:
         raise ScenarioError(f"duration {total} s of a trajectory must be positive.")
+    if points < 1:
+        raise ScenarioError(f"trajectory: {points} points on a piece; one or more.")
     legs = 1 if path.smooth else len(path.pieces)
     x = np.arange(points + 1) / points
     along, speed = profile(kind, x)
@@ -162,6 +166,19 @@ def trajectory(path: ShapePath, duration: float, kind: str = "minimum_jerk", poi
         rates += list(rate[1:])
     as_rows = tuple(tuple(float(v) for v in row) for row in rows)
     return HingeTrajectory(path.joints, tuple(times), as_rows, tuple(tuple(float(v) for v in row) for row in rates))
+
+
+def pair(given: Sequence[float], what: str) -> tuple[float, float]:
+    """Two finite numbers, one for each of two joints."""
+    found = numbers(given, what, ScenarioError)
+    if found.shape != (2,) or not np.isfinite(found).all():
+        raise ScenarioError(f"{what}: {found.tolist()} must be two finite numbers, one for each joint.")
+    return float(found[0]), float(found[1])
+
+
+def _two_joints(joints: Sequence[str], what: str) -> None:
+    if isinstance(joints, str) or len(set(joints)) != 2 or len(joints) != 2:
+        raise ScenarioError(f"{what}: joints {joints!r:.60} must be two: ('psi1', 'psi2').")
 
 
 def _line(a: np.ndarray, b: np.ndarray) -> Piece:

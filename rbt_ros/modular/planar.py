@@ -151,7 +151,10 @@ def collide(lengths: Sequence[float], psi1: ArrayLike, psi2: ArrayLike) -> np.nd
     other sides are b sin γ / sin(α + γ) and b sin α / sin(α + γ), and a and c must reach as far. Equal rods:
     |psi1| + 2 |psi2| >= 2π and 2 |psi1| + |psi2| >= 2π.
     """
-    a, b, c = numbers(lengths, "lengths").tolist()
+    found = numbers(lengths, "lengths").tolist()
+    if np.shape(found) != (3,):
+        raise ModelError(f"lengths: {found} must be three, of rods a, b, c.")
+    a, b, c = found
     p, q = np.asarray(psi1, dtype=float), np.asarray(psi2, dtype=float)
     # at ±π a rod lies on b and touches its far hinge, if as long: no collision unless there is one just before
     alpha, gamma = (np.maximum(np.pi - np.abs(angle), JUST_OPEN) for angle in (p, q))

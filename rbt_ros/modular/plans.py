@@ -150,14 +150,24 @@ class Planner:
 
     def plan(self, target: Sequence[float], start: Sequence[float] = (1.0, 0.0, 0.0, 0.0)) -> Plan:
         """The shortest plan found from attitude `start` to `target`, w x y z; SolveError where there is none."""
+        return self.plans(target, start)[0]
+
+    def plans(
+        self, target: Sequence[float], start: Sequence[float] = (1.0, 0.0, 0.0, 0.0), count: int = 1
+    ) -> list[Plan]:
+        """Up to `count` plans from attitude `start` to `target`, w x y z, of those found the shortest, in that order.
+
+        SolveError where there is none.
+        """
         wanted = np.array(unit_quaternion(target, "target of a plan"))
         begin = np.array(unit_quaternion(start, "start of a plan"))
         relative = products(conjugates(begin)[None], wanted[None])[0]
         if angles(relative[None])[0] < EXACT:
-            return Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)
+            return [Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)]
+        self._check_axis(relative)
         singles = _Table(np.arange(len(self._turns))[:, None], self._quaternions)
         nothing = _Table(np.zeros((1, 0), dtype=int), np.array([[1.0, 0.0, 0.0, 0.0]]))
-        for heads, tails, count in (
+        for heads, tails, near in (
             (nothing, self._pairs, 40),
             (singles, self._pairs, 4),
             (self._pairs.some(HEADS), self._pairs, 1),
@@ -166,14 +176,24 @@ class Planner:
             (self._eights, self._quads, 2),
             (self._eights, self._eights, 4),
         ):
-            fitted = (self._exact(rough, relative) for rough in self._rough(relative, heads, tails, count))
-            if found := list(itertools.islice((plan for plan in fitted if plan is not None), ENOUGH)):
-                best = min(found, key=lambda plan: plan.way)
-                return best._replace(clearance=min(self._clearance.along(turn.path) for turn in best.turns))
+            fitted = (self._exact(rough, relative) for rough in self._rough(relative, heads, tails, near))
+            if found := list(itertools.islice((plan for plan in fitted if plan is not None), max(ENOUGH, count))):
+                best = sorted(found, key=lambda plan: plan.way)[:count]
+                return [p._replace(clearance=min(self._clearance.along(turn.path) for turn in p.turns)) for p in best]
         raise SolveError(
             f"no plan of up to sixteen turns found to {np.round(wanted, 4).tolist()}; a planner with a finer grid= or "
             "less margin= has more to choose from."
         )
+
+    def _check_axis(self, relative: np.ndarray) -> None:
+        """SolveError where all turns are about one axis, as of an array in a plane, and what is wanted is not."""
+        _, sizes, axes = np.linalg.svd(rotation_vectors(self._quaternions), full_matrices=False)
+        across = np.linalg.norm(np.cross(rotation_vectors(relative[None])[0], axes[0]))
+        if sizes[1] < EXACT * sizes[0] and across > EXACT:
+            raise SolveError(
+                f"robot '{self.robot.name}' turns about {np.round(axes[0], 4).tolist()} alone, whatever it folds; the "
+                f"turn that is wanted has {np.degrees(across):.4g}° across that axis."
+            )
 
     def _rough(self, relative: np.ndarray, heads: "_Table", tails: "_Table", count: int) -> list[list[TurnOf]]:
         """Sequences of a head and one of the `count` tails nearest to what it leaves, the shortest first."""
@@ -282,6 +302,8 @@ def plan_in_plane(robot: Robot, turn: float) -> Plan:
     from scipy.optimize import brentq
 
     rods = planar.of_rods(robot)
+    if not np.isfinite(turn):
+        raise ScenarioError(f"plan: turn {turn} must be finite.")
     largest = abs(float(planar.rectangle_turn(rods, LIMIT, LIMIT)))
     if planar.collide(rods.lengths, LIMIT, LIMIT):
         raise ScenarioError(f"robot '{robot.name}': its rods a and c touch at psi1 = psi2 = 115°; plan by hand.")

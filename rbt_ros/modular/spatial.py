@@ -48,18 +48,22 @@ def solve_attitude(
     torque: float | None = None,
     avoid: bool = False,
     plan: Plan | None = None,
+    starts: int = 1,
 ) -> Solution:
     """Least effort to `target` (w x y z) where `time` [s] is given, else least time, which needs `torque` [N·m].
 
-    plan: turns that lead there, where to begin; None: found by a `Planner`. avoid: panels must not touch. SolveError
-    where nothing is found; where the torque is too small, with the least time.
+    plan: turns that lead there, where to begin; None: found by a `Planner`, up to `starts` of them, which compete on
+    the first mesh. avoid: panels must not touch. SolveError where nothing is found; where the torque is too small, with
+    the least time.
     """
     collocation.check(time, torque)
     wanted = np.array(unit_quaternion(target, "target of solve"))
     if len(robot.joint_names) != 2:
         raise ScenarioError(f"robot '{robot.name}': solve takes two hinges; it has {', '.join(robot.joint_names)}.")
-    begin = plan or Planner(robot).plan(wanted.tolist())
-    if not begin.turns:
+    if starts < 1 or (plan is not None and starts != 1):
+        raise ScenarioError(f"solve: {starts} starts; one or more, and one where a plan is given.")
+    begin = [plan] if plan is not None else Planner(robot).plans(wanted.tolist(), count=starts)
+    if not begin[0].turns:
         raise ScenarioError("solve: the target is the attitude that it starts from.")
     equations = reduced(robot)
     try:
@@ -97,19 +101,25 @@ def _optimum(
     robot: Robot,
     equations: Reduced,
     target: np.ndarray,
-    plan: Plan,
+    plans: Sequence[Plan],
     time: float | None,
     torque: float | None,
     avoid: bool,
 ) -> Solution:
-    """From the plan on, on finer and finer meshes, with a margin that keeps the path free between its points."""
-    guess, mesh = _guess(robot, equations, plan, time, torque)
-    problem = _problem(robot, equations, target, time, torque, avoid, _effort(mesh, guess))
-    margin = MARGINS[0]
-    best = _seen(robot, discrete(problem, mesh, guess, margin))
-    if best is None:
-        raise SolveError(f"no optimum was found from a plan of {len(plan.turns)} turns; try more time, or torque.")
-    objectives = (best.objective,)
+    """From the best of the plans on, on finer and finer meshes, with a margin that keeps the path free between its
+    points."""
+    margin, found = MARGINS[0], []
+    for plan in plans:
+        guess, mesh = _guess(robot, equations, plan, time, torque)
+        problem = _problem(robot, equations, target, time, torque, avoid, _effort(mesh, guess))
+        solution = _seen(robot, discrete(problem, mesh, guess, margin))
+        if solution is not None:
+            found.append((solution, problem))
+    if not found:
+        turns = ", ".join(str(len(plan.turns)) for plan in plans)
+        raise SolveError(f"no optimum was found from a plan of {turns} turns; try more time, or torque.")
+    objectives = tuple(solution.objective for solution, _ in found)
+    best, problem = found[int(np.argmin(objectives))]
     for margin in MARGINS[1:] if avoid else ():
         if best.clear:
             break

@@ -3,19 +3,23 @@
 Kinematics alone (`core/connection.py`): momentum zero prescribes the attitude from the path, whoever drives it.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rbt_ros.core.connection import NODES, transport
-from rbt_ros.core.types import NQ, NV, JointKind
+from rbt_ros.core.types import LOWER, NQ, NV, UPPER, JointKind
 from rbt_ros.core.vec import qmul
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular.paths import ShapePath
 
-STEPS = 32  # per piece of a path: 1e-12 of a turn by the corners at ±180° (measured)
+STEPS, LONGEST = 32, 0.1  # per piece of a path, or more: none longer [rad]; 1e-12 of a turn at ±180° (measured)
+REACH = 1e-9  # [rad, m] that a corner may lie beyond a limit
 
 
 class Turn(NamedTuple):
@@ -67,9 +71,15 @@ class Folding:
         return attitude
 
 
-def along(robot: Robot | Folding, path: ShapePath, steps: int = STEPS) -> np.ndarray:
-    """(pieces · steps + 1, 4): attitudes of the base along the path, in equal steps of each piece."""
+def along(robot: Robot | Folding, path: ShapePath, steps: int | None = None) -> np.ndarray:
+    """(pieces · steps + 1, 4): attitudes of the base along the path, in equal steps of each piece.
+
+    steps None: STEPS, or so many that none is longer than LONGEST.
+    """
     folding = robot if isinstance(robot, Folding) else Folding(robot)
+    if steps is None:
+        fastest = float(np.abs(path.at(np.arange(len(path.pieces) * STEPS) / STEPS)[1]).max())
+        steps = max(STEPS, math.ceil(fastest / LONGEST))
     s = (np.arange(len(path.pieces) * steps)[:, None] + NODES) / steps
     places, slopes = path.at(s.ravel())
     shape, rate = np.zeros((*s.shape, folding.size)), np.zeros((*s.shape, folding.size))
@@ -79,15 +89,37 @@ def along(robot: Robot | Folding, path: ShapePath, steps: int = STEPS) -> np.nda
     return folding.attitudes(shape, rate)
 
 
-def net_turn(robot: Robot, path: ShapePath, steps: int = STEPS) -> Turn:
-    """The turn by a closed path of the shape, from rest to rest."""
+def net_turn(robot: Robot, path: ShapePath, steps: int | None = None) -> Turn:
+    """The turn by a closed path of the shape, from rest to rest; steps as `along` has them."""
     corners = path.corners
     if np.abs(corners[0] - corners[-1]).max() > 1e-9:
         raise ScenarioError(
             f"the path of {', '.join(path.joints)} ends at {corners[-1].tolist()} and starts at {corners[0].tolist()}; "
             "only a closed one has a net turn."
         )
-    return as_turn(along(robot, path, steps)[-1], way(path, steps))
+    check_path(robot, path)
+    return as_turn(along(robot, path, steps)[-1], way(path, steps or STEPS))
+
+
+def check_path(robot: Robot, path: ShapePath) -> None:
+    """ScenarioError where a path goes beyond the limits of a hinge."""
+    if path.smooth:
+        s = np.linspace(0.0, len(path.pieces), len(path.pieces) * STEPS + 1)
+        check_reach(robot, path.joints, path.at(s)[0], "the curve")
+    else:
+        check_reach(robot, path.joints, path.corners)
+
+
+def check_reach(robot: Robot, joints: Sequence[str], shapes: ArrayLike, what: str = "corner {} of the path") -> None:
+    """ScenarioError where a shape (k, joints) lies beyond the limits of a hinge."""
+    for joint, angles in zip(joints, np.asarray(shapes).T, strict=True):
+        low, high = robot.model.freedom[robot.joint_place(joint)[2], [LOWER, UPPER]]
+        for k, angle in enumerate(angles):
+            if not low - REACH <= angle <= high + REACH:
+                raise ScenarioError(
+                    f"{what.format(k)} cannot be reached: joint '{joint}' at {angle:.6g} is beyond its limits "
+                    f"{low:.6g} and {high:.6g}."
+                )
 
 
 def way(path: ShapePath, steps: int = STEPS) -> float:

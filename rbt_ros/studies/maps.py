@@ -20,10 +20,10 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import find_scenario, scenario_from_text
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
-from rbt_ros.modular.flights import KD, KP, Flight, fly_many
+from rbt_ros.modular.flights import KD, KP, STEP, Flight, Pilot, fly_many, ticks_of
 from rbt_ros.modular.maps import turn_map
 from rbt_ros.modular.paths import PROFILES, rectangle
-from rbt_ros.modular.turns import angles, rotation_vectors
+from rbt_ros.modular.turns import Folding, angles, check_reach, rotation_vectors
 from rbt_ros.paths import made_folder
 from rbt_ros.results import empty_figure
 
@@ -114,12 +114,21 @@ def check(spec: Spec) -> None:
     if not spec.psi1 or not spec.psi2 or not np.isfinite([*spec.psi1, *spec.psi2]).all():
         raise ScenarioError("map: psi1 and psi2 must be rows of finite angles.")
     robot = robot_of(spec)
+    Folding(robot)
     if spec.mode == "dynamic" and (spec.start != (0.0, 0.0) or spec.held):
         raise ScenarioError("map: flights start flat; leave start and held out, or take mode kinematic.")
-    for joint in (*spec.joints, *spec.held):
-        robot.joint_place(joint)
+    if not all(spec.joints) or len({*spec.joints, *spec.held}) != 2 + len(spec.held):
+        raise ScenarioError(
+            f"map: joints {', '.join(map(repr, spec.joints))} move and {', '.join(spec.held) or 'none'} is held; two "
+            "move, and others are held: --joints psi1,psi2 --held psi3=90."
+        )
+    for corner in (spec.start, (min(spec.psi1), min(spec.psi2)), (max(spec.psi1), max(spec.psi2))):
+        check_reach(robot, (*spec.joints, *spec.held), [(*corner, *spec.held.values())], "map: a shape of it")
     if spec.mode == "planar":
         planar.of_rods(robot)
+    if spec.mode == "dynamic":
+        Pilot(robot, spec.kp, spec.kd, STEP)
+        ticks_of(spec.leg, STEP)
 
 
 def _computed(spec: Spec, blocks: Sequence[int], cluster: str | None, workers: int) -> Iterator[tuple[int, np.ndarray]]:
@@ -172,7 +181,8 @@ def _claim(folder: Path, spec: Spec) -> None:
     """Make the folder of the blocks, or see that it is of this map."""
     told, text = folder / "map.json", json.dumps(spec._asdict(), indent=1)
     made_folder(folder)
-    if told.exists() and told.read_text(encoding="utf-8") != text:
+    holds = told.exists() and any(folder.glob("block_*.npy"))
+    if holds and told.read_text(encoding="utf-8") != text:
         raise ScenarioError(f"{folder} holds blocks of another map; remove it, or give another --out or --name.")
     told.write_text(text, encoding="utf-8")
 
@@ -269,13 +279,13 @@ def main(arguments: Sequence[str], progress: Progress | None = None) -> int:
     a, _, b = given.joints.partition(",")
     spec = Spec(
         text,
-        {key: _literal(value) for key, value in _pairs(given.option, "--option")},
+        {key: literal(value) for key, value in pairs(given.option, "--option")},
         given.mode,
         _grid(given.psi1, "--psi1"),
         _grid(given.psi2, "--psi2"),
         (a, b),
         (0.0, 0.0),
-        {joint: float(np.radians(_number(value, "--held"))) for joint, value in _pairs(given.held, "--held")},
+        {joint: float(np.radians(_number(value, "--held"))) for joint, value in pairs(given.held, "--held")},
         given.first,
         given.leg,
         given.profile,
@@ -308,7 +318,7 @@ def _grid(text: str, option: str) -> tuple[float, ...]:
     return tuple(np.radians(np.linspace(low, high, int(parts[2]))).tolist())
 
 
-def _pairs(given: Sequence[str], option: str) -> Iterator[tuple[str, str]]:
+def pairs(given: Sequence[str], option: str) -> Iterator[tuple[str, str]]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals:
@@ -323,7 +333,7 @@ def _number(text: str, option: str) -> float:
         raise ScenarioError(f"{option}: '{text}' is not a number.") from err
 
 
-def _literal(text: str) -> Any:
+def literal(text: str) -> Any:
     """A number, a list, or else a word."""
     try:
         return json.loads(text)

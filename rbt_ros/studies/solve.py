@@ -9,20 +9,26 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ScenarioError, SetupError
-from rbt_ros.model.folding import array, l_shape, rods
+from rbt_ros.model.folding import ARRAYS, array, l_shape, rods
+from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular import planar, spatial
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.optimal import INTERVALS, Solution, sampled, simulate, solve
-from rbt_ros.modular.paths import ShapePath
+from rbt_ros.modular.paths import PROFILES, ShapePath, ellipse, polygon, rectangle, spline, trajectory
 from rbt_ros.modular.plans import Plan, Planner, fly_plan, plan_in_plane
 from rbt_ros.modular.pointing import plan_pointing
 from rbt_ros.modular.spatial import solve_attitude
+from rbt_ros.modular.steering import KD, KP, REST
+from rbt_ros.modular.turns import angles, conjugates, net_turn, products
 from rbt_ros.paths import made_folder
 from rbt_ros.results import empty_figure
+from rbt_ros.sim import Simulation
+from rbt_ros.studies.maps import literal, pairs
 
-KNOTS = 1000  # of the torques in a scenario, straight between them
+KNOTS = 1000  # in a scenario: of torques, straight between them; of driven hinges, with cubics (1e-6 of a turn)
 LEG = 6.0  # [s] of each side of a rectangle in a scenario
+FOLLOW_STEP = 0.002  # [s]: stable for chains too, with the gains of the steering
 
 
 def main(arguments: Sequence[str], progress: Callable[[float], None] | None = None) -> int:
@@ -33,14 +39,17 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
         return _attitude(given)
     if given.what == "point":
         return _point(given)
+    if given.what == "path":
+        return _path(given)
     if given.what != "plane" and given.to is not None:
         return _optimal_attitude(given)
-    robot = rods(given.lengths, given.masses[0] if len(given.masses) == 1 else given.masses)
+    lengths, masses = given.lengths or [2.0, 2.0, 2.0], given.masses or [1.0]
+    robot = rods(lengths, masses[0] if len(masses) == 1 else masses)
+    options = {"lengths": lengths, "masses": masses * (3 if len(masses) == 1 else 1)}
     turn, end = float(np.radians(given.turn)), given.out / given.name
     if given.what == "plane":
         plan = plan_in_plane(robot, turn)
         _tell_plan(plan)
-        options = {"lengths": list(given.lengths), "masses": list(given.masses) * (3 if len(given.masses) == 1 else 1)}
         _write(end.with_suffix(".yaml"), plan_scenario("rods", options, plan))
         return 0
     solution = solve(
@@ -50,16 +59,18 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
         torque=given.torque,
         avoid=given.avoid,
         starts=given.starts,
-        intervals=given.intervals,
+        intervals=INTERVALS if given.intervals is None else given.intervals,
     )
     _tell(robot, given.what, solution)
-    options = {"lengths": list(given.lengths), "masses": list(given.masses) * (3 if len(given.masses) == 1 else 1)}
     _keep(given, solution, torque_scenario("rods", options, robot, solution), lambda path: draw(robot, solution, path))
     return 0
 
 
 def _optimal_attitude(given: argparse.Namespace) -> int:
     """The best way of panels to an attitude."""
+    for option, value in (("--lengths", given.lengths), ("--masses", given.masses), ("--intervals", given.intervals)):
+        if value is not None:
+            raise ScenarioError(f"{option} is for three rods and goes with --turn; panels take --array, --starts.")
     robot = array(given.array)
     solution = solve_attitude(
         robot,
@@ -67,6 +78,7 @@ def _optimal_attitude(given: argparse.Namespace) -> int:
         time=given.time if given.what == "effort" else None,
         torque=given.torque,
         avoid=given.avoid,
+        starts=given.starts,
     )
     _tell_optimum(given.what, solution)
     _, check = spatial.simulate(robot, given.to, solution)
@@ -124,6 +136,68 @@ def _point(given: argparse.Namespace) -> int:
     print(f"  then {shape}; boresights off by {np.degrees(max(pointed.pointing.misses.values())):.1e}°")
     _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, {}, pointed.plan, pointed.fold))
     return 0
+
+
+def _path(given: argparse.Namespace) -> int:
+    """A closed path of the shape: what it turns, whether it is free, and what PD controllers make of it."""
+    robot = array(given.array, **{key: literal(value) for key, value in pairs(given.option, "--option")})
+    path = _given_path(given)
+    turn, pieces = net_turn(robot, path), len(path.pieces)
+    goes = trajectory(path, given.time, given.profile, max(1, KNOTS // (1 if path.smooth else pieces)))
+    seen = Clearance(robot)
+    seen.require_free(path, given.margin, given.time / pieces)
+    axis = ", ".join(f"{c:.6g}" for c in turn.axis)
+    print(f"turns by {np.degrees(turn.angle):.6f}° about ({axis}), efficiency {turn.efficiency:.4g}")
+    print(f"  panels {seen.along(path):.4f} m apart at least, within 0.1 mm")
+    sim = Simulation(robot, step=FOLLOW_STEP, integrator="dop853")
+    sim.command(HingeSettings(tuple(HingeSetting(j, "position", given.kp, given.kd) for j in robot.joint_names)))
+    sim.command(goes)
+    sim.advance(round((given.time + REST) / FOLLOW_STEP))
+    sample = sim.sample()
+    off = angles(products(conjugates(sample.pose[:1, :4]), turn.quaternion[None]))[0]
+    print(
+        f"  followed by PD controllers, kp {given.kp:g}, kd {given.kd:g}: {np.degrees(off):.2g}° off, angular momentum "
+        f"{np.linalg.norm(sample.angular_momentum_com):.1e} N·m·s"
+    )
+    options = {key: literal(value) for key, value in pairs(given.option, "--option")}
+    _write((given.out / given.name).with_suffix(".yaml"), path_scenario(given.array, options, robot, goes))
+    return 0
+
+
+def _given_path(given: argparse.Namespace) -> ShapePath:
+    """The path of the options, in degrees there."""
+    joints = tuple(given.joints.split(","))
+    if given.rectangle is not None:
+        return rectangle(*_degrees(given.rectangle, 2), first=given.first, joints=joints)
+    if given.ellipse is not None:
+        return ellipse(_degrees(given.ellipse, 2), tilt=float(np.radians(given.tilt)), joints=joints)
+    flat, text = [0.0] * len(joints), given.polygon if given.spline is None else given.spline
+    if not text.split():
+        raise ScenarioError("the path has no corner; give one at least: --polygon='90,0 90,-90'.")
+    points = [flat, *(_degrees(part, len(joints)) for part in text.split())]
+    return spline(points, joints) if given.polygon is None else polygon([*points, flat], joints)
+
+
+def _degrees(text: str, count: int) -> list[float]:
+    """[rad] of so many angles."""
+    found = _numbers(text)
+    if len(found) != count:
+        raise ScenarioError(f"'{text}' must be {count} angles, one for each joint: {','.join(['90'] * count)}.")
+    return np.radians(found).tolist()
+
+
+def path_scenario(kind: str, options: dict[str, Any], robot: Robot, goes: HingeTrajectory) -> str:
+    """A scenario that goes through it: its joints driven, exactly, the others locked."""
+    end = 1e-9 * goes.times_ns[-1]
+    head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 5 ms", "integrator: dop853"]
+    lines = [*head, f"duration: {end + REST:.9g} s", "inputs:"]
+    lines += [f"  - {{lock: {h.name}, at: 0 s}}" for h in robot.hinges[1:] if not set(h.joint_names) & set(goes.joints)]
+    times = ", ".join(f"{1e-9 * t:.9g}" for t in goes.times_ns)
+    for joint, row in zip(goes.joints, zip(*goes.positions, strict=True), strict=True):
+        values = ", ".join(f"{value:.15g}" for value in row)
+        lines.append(f"  - {{prescribe: {joint}, at: 0 s,")
+        lines.append(f"     motion: {{table: {{between: cubic, times: [{times}], values: [{values}]}}}}}}")
+    return "\n".join(lines) + "\n"
 
 
 def _tell_optimum(what: str, solution: Solution) -> None:
@@ -272,6 +346,24 @@ def _numbers(text: str) -> list[float]:
         raise ScenarioError(f"'{text}' is no row of numbers: 1,2,3.") from err
 
 
+def _add_path(one: argparse.ArgumentParser) -> None:
+    shape = one.add_mutually_exclusive_group(required=True)
+    shape.add_argument("--rectangle", metavar="P,Q", help="far corner [°], one hinge at a time: --rectangle=90,-90")
+    shape.add_argument("--polygon", metavar="'P,Q P,Q ...'", help="corners [°] on the way from flat and back")
+    shape.add_argument("--ellipse", metavar="A,B", help="half axes [°]; flat at the end of the first one")
+    shape.add_argument("--spline", metavar="'P,Q P,Q ...'", help="a smooth closed curve from flat through points [°]")
+    one.add_argument("--tilt", type=float, default=0.0, metavar="DEG", help="of the ellipse's first axis from psi1 (0)")
+    one.add_argument("--first", type=int, choices=(1, 2), default=1, help="which hinge of a rectangle moves first (1)")
+    one.add_argument("--joints", default="psi1,psi2", metavar="A,B", help="that move (psi1,psi2); polygons: any number")
+    one.add_argument("--array", default=l_shape.__name__, help=f"one of {', '.join(ARRAYS)} (l_shape)")
+    one.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the array: size=2")
+    one.add_argument("--profile", choices=PROFILES, default=PROFILES[0], help=f"of the time ({PROFILES[0]})")
+    one.add_argument("--time", type=float, default=24.0, metavar="S", help="of the whole (24)")
+    one.add_argument("--margin", type=float, default=0.0, metavar="M", help="that panels keep (0: may not touch)")
+    one.add_argument("--kp", type=float, default=KP, metavar="K", help=f"N·m/rad ({KP:g})")
+    one.add_argument("--kd", type=float, default=KD, metavar="K", help=f"N·m·s/rad ({KD:g})")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rbt solve", description=__doc__ + " See docs/modular.md.")
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
@@ -281,6 +373,7 @@ def _parser() -> argparse.ArgumentParser:
         ("plane", "equal rectangles that turn three rods by any angle"),
         ("attitude", "turns that bring an array of panels to an attitude"),
         ("point", "turns and a shape in which each module looks at its own target"),
+        ("path", "what a closed path of the shape turns; whether it is free; followed; as a scenario"),
     ):
         one = kinds.add_parser(kind, help=text, description=text)
         one.add_argument("--name", default="solution", help="of the files (solution)")
@@ -294,13 +387,16 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--array", default=l_shape.__name__, help="with hinges psi1 and psi2 (l_shape)")
             one.add_argument("--inertia", choices=("thin", "equal"), default="thin", help="of the l_shape's panels")
             continue
+        if kind == "path":
+            _add_path(one)
+            continue
         turn: Any = one if kind == "plane" else one.add_mutually_exclusive_group(required=True)
         turn.add_argument("--turn", type=float, required=kind == "plane", metavar="DEG", help="of rod a of three rods")
         if kind != "plane":
             turn.add_argument("--to", type=float, nargs=4, metavar="Q", help="w x y z of an array of panels")
             one.add_argument("--array", default=l_shape.__name__, help="with --to: of two hinges (l_shape)")
-        one.add_argument("--lengths", type=_numbers, default=[2.0, 2.0, 2.0], metavar="A,B,C", help="[m] (2,2,2)")
-        one.add_argument("--masses", type=_numbers, default=[1.0], metavar="A,B,C", help="[kg] (1)")
+        one.add_argument("--lengths", type=_numbers, metavar="A,B,C", help="[m] (2,2,2)")
+        one.add_argument("--masses", type=_numbers, metavar="A,B,C", help="[kg] (1)")
         if kind == "plane":
             continue
         if kind == "effort":
@@ -308,5 +404,5 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--torque", type=float, required=kind == "time", metavar="N·m", help="bound of each hinge")
         one.add_argument("--avoid", action="store_true", help="rods or panels must not touch")
         one.add_argument("--starts", type=int, default=1, metavar="N", help="first guesses that compete (1)")
-        one.add_argument("--intervals", type=int, default=INTERVALS, metavar="N", help="of the first mesh (40)")
+        one.add_argument("--intervals", type=int, metavar="N", help="of the first mesh (40); rods")
     return parser

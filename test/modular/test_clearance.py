@@ -174,6 +174,13 @@ def test_clash_says_where():
         watch=watch,
     )
     assert flight[False] == pytest.approx(told, abs=0.2)
+    # a curve has one start and one stop, however many pieces it has
+    curve = paths.spline([(0.0, 0.0), (2.0, 0.0), (2.0, 2.5), (0.0, 1.0)])
+    clash = seen.clash(curve)
+    with pytest.raises(rbt.ScenarioError, match="collides in its piece") as err:
+        seen.require_free(curve, leg=5.0)
+    told = float(str(err.value).split("t = ")[1].split(" s:")[0])
+    assert told == pytest.approx(20.0 * paths.when_at((clash.piece + clash.s) / 4), abs=6e-3)
     with pytest.raises(rbt.ScenarioError, match="collides in its piece 1 .* hinge 'psi1' is beyond its limits"):
         seen.require_free(paths.rectangle(3.5, 1.0))
 

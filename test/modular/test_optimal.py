@@ -80,6 +80,7 @@ def test_unequal_rods():
             "torques up to 0.1 N·m cannot turn by 70° in 10 s: the least time found is 18.74",
         ),
         ({}, "solve: the least time needs a bound of the torques; give torque, or a time."),
+        ({"time": 1.0, "start": (1.0,)}, "start of solve: [1.0] must be two finite numbers, one for each joint."),
         ({"time": -1.0}, "solve: time -1.0 must be positive."),
         (
             {"time": 1.0, "start": (4.0, 0.0)},
@@ -96,6 +97,11 @@ def test_what_is_refused(arguments, message):
     with pytest.raises(rbt.RbtError) as err:
         optimal.solve(RODS, np.radians(70.0), **arguments)
     assert str(err.value).startswith(message)
+
+
+def test_a_turn_is_a_number():
+    with pytest.raises(rbt.ScenarioError, match=r"solve: turn nan must be finite\."):
+        optimal.solve(RODS, np.nan, time=10.0)
 
 
 def test_missing_casadi_names_the_extra(monkeypatch):

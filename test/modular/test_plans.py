@@ -100,3 +100,15 @@ def test_what_cannot_be_planned():
         plans.Planner(rbt.modular.l_shape(), margin=1.0, grid=5)
     with pytest.raises(rbt.ModelError, match="target of a plan: a quaternion is four finite numbers"):
         plans.Planner(rbt.modular.l_shape(), grid=5).plan([1, 0, 0])
+    with pytest.raises(rbt.ScenarioError, match="plan: turn nan must be finite."):
+        plans.plan_in_plane(rbt.modular.rods(), np.nan)
+    with pytest.raises(rbt.SolveError, match=r"'rods' turns about .* alone, whatever it folds; .* has 22.92° across"):
+        plans.Planner(rbt.modular.rods(), grid=5).plan([np.cos(0.2), np.sin(0.2), 0, 0])
+
+
+def test_several_plans_lead_to_one_attitude(planner):
+    """The first of them is the plan; the shortest first, each exact."""
+    target = turns.along(planner.robot, plans.TurnOf(1.0, 0.7, 1).path)[-1]
+    found = planner.plans(target, count=4)
+    assert 2 <= len(found) <= 4 and [p.way for p in found] == sorted(p.way for p in found)
+    assert all(np.abs(np.abs(p.quaternion @ target) - 1.0) < 1e-15 + 1e-9**2 for p in found)

@@ -94,7 +94,7 @@ def test_a_path_that_comes_too_near_is_led_around(coarse):
 
 def test_the_command_line_reports_and_writes_what_plays(coarse, tmp_path, capsys, monkeypatch):
     """Optimality, the independent integration; the scenario ends at the attitude."""
-    monkeypatch.setattr(spatial.Planner, "plan", lambda *_: PLAN)
+    monkeypatch.setattr(spatial.Planner, "plans", lambda *_, **__: [PLAN])
     words = ["effort", "--to", *(str(float(x)) for x in TARGET), "--time", "20", "--out", str(tmp_path)]
     assert solve.main(words) == 0
     told = capsys.readouterr().out
@@ -105,6 +105,23 @@ def test_the_command_line_reports_and_writes_what_plays(coarse, tmp_path, capsys
     sim.advance(round(scenario.duration_ns / scenario.h_ns))
     q = sim.sample().pose[0, :4]
     assert q * np.sign(q @ TARGET) == pytest.approx(TARGET, abs=1e-3)  # a coarse mesh
+
+
+def test_plans_compete_on_the_first_mesh(coarse, monkeypatch):
+    """Rectangles one way round, and a detour to the same attitude: what each came to, and the better one."""
+    there = plans.TurnOf(0.5, 0.4, 1)
+    detour = plans.Plan((there, there._replace(first=2), *PLAN.turns), PLAN.quaternion, np.nan)
+    monkeypatch.setattr(spatial.Planner, "plans", lambda self, target, count: [detour, PLAN][:count])
+    found = spatial.solve_attitude(L_SHAPE, TARGET, time=20.0, starts=2)
+    alone = spatial.solve_attitude(L_SHAPE, TARGET, time=20.0, plan=PLAN)
+    assert len(found.objectives) == 2 and found.objective == min(found.objectives) <= alone.objective
+
+
+@pytest.mark.parametrize("option", [["--lengths", "2,2,2"], ["--masses", "1"], ["--intervals", "20"]])
+def test_options_of_rods_are_refused_for_panels(option, tmp_path):
+    words = ["effort", "--to", "1", "0.1", "0", "0", "--time", "20", "--out", str(tmp_path)]
+    with pytest.raises(rbt.ScenarioError, match=f"^{option[0]} is for three rods and goes with --turn"):
+        solve.main([*words, *option])
 
 
 @pytest.mark.parametrize(
@@ -118,6 +135,7 @@ def test_the_command_line_reports_and_writes_what_plays(coarse, tmp_path, capsys
         ),
         (L_SHAPE, TARGET, {}, "solve: the least time needs a bound of the torques; give torque, or a time."),
         (L_SHAPE, TARGET, {"torque": 0.0}, "solve: torque 0.0 must be positive."),
+        (L_SHAPE, TARGET, {"time": 5.0, "starts": 2}, "solve: 2 starts; one or more, and one where a plan is given."),
         (L_SHAPE, (1, 0, 0), {"time": 5.0}, "target of solve: a quaternion is four finite numbers"),
         (rbt.modular.cubic_net(), TARGET, {"time": 5.0}, "robot 'cubic_net': solve takes two hinges; it has psi1, "),
     ],

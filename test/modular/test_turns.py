@@ -103,6 +103,12 @@ def test_smooth_paths_need_no_corners():
     assert back.angle == pytest.approx(turn.angle, rel=0.5) and back.axis[2] == -turn.axis[2]
 
 
+def test_a_curve_in_one_piece_is_as_exact_as_its_quarters():
+    """Steps of an angle, not of a piece: 1e-10 (measured 2e-11); 32 on the whole ellipse would miss by 4e-9."""
+    robot, path = rbt.modular.l_shape(), paths.ellipse((1.2, 0.8), tilt=0.3)
+    assert apart(turns.net_turn(robot, path).quaternion, turns.along(robot, path, 512)[-1]) < 1e-10
+
+
 @pytest.mark.parametrize("kind", paths.PROFILES)
 def test_profiles_go_from_rest_to_rest(kind):
     """s from 0 to 1, its derivative that of s, zero at both ends."""
@@ -208,7 +214,48 @@ def test_embedding_agrees_with_the_tree():
         ),
         (
             lambda: flights.fly(rbt.modular.rods(), paths.rectangle(1, 1), leg=0.001),
-            "a leg of 0.001 s is shorter than a step of 0.01 s.",
+            "a leg of 0.001 s must be finite and no shorter than a step of 0.01 s.",
+        ),
+        (
+            lambda: flights.fly(rbt.modular.rods(), paths.rectangle(1, 1), leg=np.nan),
+            "a leg of nan s must be finite and no shorter than a step of 0.01 s.",
+        ),
+        (
+            lambda: flights.fly(rbt.modular.rods(), paths.ellipse((1, 1))),
+            "a curve is flown by set-points along it, not by its corners alone: give profile='minimum_jerk'",
+        ),
+        (
+            lambda: turns.net_turn(rbt.modular.l_shape(), paths.rectangle(4.0, 1.0)),
+            "corner 1 of the path cannot be reached: joint 'psi1' at 4 is beyond its limits -3.14159 and 3.14159.",
+        ),
+        (
+            lambda: turns.net_turn(rbt.modular.l_shape(), paths.ellipse((2.0, 1.0))),
+            "the curve cannot be reached: joint 'psi1' at -",
+        ),
+        (lambda: paths.ellipse((1,)), "axes of an ellipse: [1.0] must be two finite numbers, one for each joint."),
+        (lambda: paths.ellipse((1, 1), joints=("psi1",)), "ellipse: joints ('psi1',) must be two: ('psi1', 'psi2')."),
+        (lambda: paths.rectangle(1, 1, start=(1,)), "start of a rectangle: [1.0] must be two finite numbers"),
+        (
+            lambda: paths.trajectory(paths.rectangle(1, 1), 4.0, points=0),
+            "trajectory: 0 points on a piece; one or more.",
+        ),
+        (
+            lambda: maps.turn_map(rbt.modular.rods(), [1.0], [1.0], joints=("psi1",)),
+            "turn_map: joints ('psi1',) must be two, and others than those held.",
+        ),
+        (
+            lambda: maps.turn_map(rbt.modular.rods(), [1.0], [1.0], held={"psi2": 0.5}),
+            "turn_map: joints ('psi1', 'psi2') must be two, and others than those held.",
+        ),
+        (lambda: rbt.modular.rods(5), "lengths: 5 must be a row of two or more numbers."),
+        (lambda: rbt.modular.two_arrays(hub=(1, 1)), "hub: (1, 1) must be a row of 3 numbers."),
+        (
+            lambda: rbt.modular.l_shape(offset=(1, 2)),
+            "panels: offset of 'a' [1.0, 2.0] must be three finite numbers [m].",
+        ),
+        (
+            lambda: rbt.modular.l_shape(hinge={"z": "slide"}),
+            "panels: hinge names 'z', no panel; there are a, b, c.",
         ),
         (
             lambda: flights.fly(rbt.modular.l_shape(), paths.rectangle(1.0, -3.5)),

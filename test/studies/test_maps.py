@@ -108,6 +108,18 @@ def test_command_line(tmp_path):
         (["rods", "--psi1", "0:90"], "--psi1 0:90: give FROM:TO:COUNT, degrees and how many: --psi1=-180:180:20."),
         (["rods", "--option", "size"], "--option size: give NAME=VALUE."),
         (["rods", "--option", "size=2"], "array 'rods' has no option 'size'; it has lengths, masses."),
+        (["panels"], "array 'panels' needs its option 'on'"),
+        (["pendulum"], "robot 'pendulum': one tree that floats is needed"),
+        (["rods", "--joints", "psi1,psi1"], "map: joints 'psi1', 'psi1' move and none is held; two move"),
+        (["rods", "--joints", "psi1"], "map: joints 'psi1', '' move and none is held; two move"),
+        (["rods", "--held", "psi1=10"], "map: joints 'psi1', 'psi2' move and psi1 is held; two move"),
+        (["l_shape", "--psi1=-360:360:3"], "map: a shape of it cannot be reached: joint 'psi1' at -6.28319 is beyond"),
+        (
+            ["cubic_net", "--held", "psi5=181"],
+            "map: a shape of it cannot be reached: joint 'psi5' at 3.15905 is beyond",
+        ),
+        (["rods", "--mode", "dynamic", "--leg", "-1"], "a leg of -1.0 s must be finite and no shorter than a step"),
+        (["rods", "--mode", "dynamic", "--kp", "nan"], "hinges.psi1.kp: nan must be finite and not negative."),
         (["rods", "--joints", "psi1,psi9"], "robot 'rods' has no joint 'psi9' of one axis; it has psi1, psi2."),
         (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z."),
         (["rods", "--workers", "0"], "--workers 0 must be one or more."),
@@ -119,3 +131,12 @@ def test_what_is_refused(arguments, message, tmp_path, monkeypatch):
     monkeypatch.setattr(maps, "CONNECT", 0.5)
     with pytest.raises(rbt.RbtError, match=re.escape(message)):
         maps.main(arguments)
+    assert not list(tmp_path.glob("out/*.blocks/block_*"))
+
+
+def test_a_folder_without_blocks_is_taken_by_another_map(tmp_path):
+    """Stopped, or refused by its cluster, before the first block."""
+    folder = tmp_path / "part"
+    folder.mkdir()
+    (folder / "map.json").write_text("{}", encoding="utf-8")
+    assert make_map(SPEC._replace(psi1=GRID[:2]), folder).shape == (2, 5, 4)
