@@ -129,5 +129,5 @@ def kernel_cache(watch):
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "warm_up.lock").open("w") as lock:  # test runs beside this one find them compiled
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([sys.executable, "-c", WARM_UP], env=environ, check=True, timeout=300)
+        subprocess.run([sys.executable, "-c", WARM_UP], env=environ, check=True, timeout=540)
     return base

@@ -31,6 +31,25 @@ def test_info():
     assert "cubesat: free on world, 3.264 kg, inertia 0.00733598, 0.0337814, 0.0361172 kg·m²" in done.stdout
 
 
+def test_check_tells_what_is_sound_and_what_is_wrong_with_the_rest(tmp_path):
+    """Scenarios, robots and bags, each to its own first error; the exit code is for continuous integration."""
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("rbt: 1\nrobot:\n  bodies:\n    hub: {mass: 1, inertia: [1, 1, 9]}\n", encoding="utf-8")
+    assert rbt("convert", "five_body", "arm.urdf", cwd=tmp_path).returncode == 0
+    assert rbt("run", "cubesat", "--until", "0.01", "--record", "flight", cwd=tmp_path).returncode == 0
+    done = rbt("check", "cubesat", "arm.urdf", "flight", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "cubesat: ok, scenario of cubesat, 1 bodies, 6 freedoms, 3.264 kg\n" in done.stdout
+    assert "arm.urdf: ok, robot, 5 bodies" in done.stdout and "flight: ok, bag, " in done.stdout
+    (tmp_path / "flight" / "metadata.yaml").unlink()
+    loose, strict = rbt("check", "flight", cwd=tmp_path), rbt("check", "flight", "--strict", cwd=tmp_path)
+    assert (loose.returncode, strict.returncode) == (0, 1)
+    assert "flight: warning: metadata.yaml is missing" in loose.stdout
+    done = rbt("check", wrong, "cubesat", "nowhere.yaml", cwd=tmp_path)
+    assert done.returncode == 1 and "2 of 3 have faults" in done.stderr
+    assert f"\n{wrong}:4: " in f"\n{done.stdout}" and "cubesat: ok" in done.stdout
+
+
 def test_run_prints_what_was_kept_and_writes_files(tmp_path):
     done = rbt("run", "cubesat", "--until", "0.5", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -31,7 +31,8 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
             try:
                 told = f"{file}: ok, {_checked(file)}"
             except RbtError as err:
-                told, faults = f"{file}: {err}", faults + 1
+                where = "" if str(err).startswith(file) else f"{file}: "
+                told, faults = f"{where}{err}", faults + 1
             else:
                 faults += arguments.strict and bool(caught)
         print(told)
