@@ -404,7 +404,7 @@ def test(arguments: Sequence[str]) -> int:
         "ruff check",
         "lint-imports",
         "mypy",
-        "pytest --cov --durations=20 --numprocesses=logical --maxprocesses=4 --dist=loadfile",
+        "pytest --durations=20 --numprocesses=logical --maxprocesses=4 --dist=loadfile",
     ):
         say(words)
         name, *options = words.split()

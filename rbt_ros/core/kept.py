@@ -54,7 +54,7 @@ from rbt_ros.core.vec import (
     turn_back,
     vec3,
 )
-from rbt_ros.core.work import Work, workspace
+from rbt_ros.core.work import CARRY_ROW, Work, workspace
 
 LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
 K_E = 1e-10  # of the energy: the default of k_e
@@ -192,6 +192,7 @@ class Kept:
 
     def start(self, model, y, work):
         """Keep the angular momentum and the energy of y."""
+        self._quiet_work.stage[CARRY_ROW] = 0.0
         L, E, P = momentum_and_energy(model, y, work, self._places)
         account = y[-st.ACCOUNT :]
         self._kept[st.TOLERANCE] = K_E * abs(E) if self._k_e is None else self._k_e
@@ -201,12 +202,12 @@ class Kept:
         self._kept[st.ENERGY] = E - (account[st.INNER_WORK] - account[st.DISSIPATED])
 
     def memory(self):
-        """What is kept."""
-        return self._kept.tolist()
+        """What is kept, and what rounding has kept back where nothing acts."""
+        return [*self._kept.tolist(), *self._quiet_work.stage[CARRY_ROW].tolist()]
 
     def recall(self, memory, *_):
         """Keep what another one kept."""
-        self._kept[:] = memory
+        self._kept[:], self._quiet_work.stage[CARRY_ROW] = memory[: st.KEPT_SIZE], memory[st.KEPT_SIZE :] or 0.0
 
     def corrected_flight(self, q, w):
         """For `torque_free.Flight`, on which nothing acts: (q, w) corrected."""

@@ -35,9 +35,7 @@ FREEDOM_WORK = 15
 # rows of Work.stage: 0 to 15 the derivatives at the stages of an integrator, then
 STAGE_ROW = 16  # the state at a stage
 GOOD_ROW = 17  # the state at the start of the step
-CARRY_ROW = (
-    18  # what rounding has kept back from the positions of free bodies: the one row that a step leaves for the next
-)
+CARRY_ROW = 18  # what rounding has kept back from positions of free bodies: the one row that a step leaves for the next
 STAGE_ROWS = 19
 
 

@@ -155,7 +155,7 @@ def test_calls_may_be_cut_anywhere():
     model = random_tree(rng, 5, gravity=(0, 0, -9.81))
     y = np.concatenate(random_state(rng, model))
     once, often, work = y.copy(), y.copy(), workspace(model)
-    advance(model, once, no_input(model), 0, 1_000_000, 20, RK4, work)
+    advance(model, once, no_input(model), 0, 1_000_000, 20, RK4, workspace(model))
     for k in range(20):
         advance(model, often, no_input(model), k * 1_000_000, 1_000_000, 1, RK4, work)
     assert once.tobytes() == often.tobytes()

@@ -33,7 +33,7 @@ def test_a_recorded_run_is_the_run(method, every):
     y, work, states = START.copy(), workspace(MODEL), np.empty((20, 13))
     record = recorder(MODEL, y, FREE._replace(load=LOADS), H_NS, method, work)
     assert record(7 * H_NS, every, states) == (OK, 20 * every, -1)
-    again = START.copy()
+    again, work = START.copy(), workspace(MODEL)
     for row in states:
         assert advance(MODEL, again, FREE._replace(load=LOADS), 0, H_NS, every, method, work).code == OK
         assert np.array_equal(row, again)
