@@ -68,7 +68,7 @@ def test_what_rounding_has_kept_back_is_kept(method, gravity, tmp_path):
         sim.set_body("hub", position=(7e6, 1.0, 2.0), velocity=(1234.5678, 7397.6543, 0.1), omega_body=(0.3, 2.0, 0.1))
         return sim
 
-    assert len(set(continued(probe(), probe(), tmp_path / "x.json", before=137, after=300))) == 1
+    assert len(set(continued(probe(), probe(), tmp_path / "x.json", before=138, after=300))) == 1
 
 
 def test_pending_commands_go_on_bit_by_bit_with_the_work_of_inputs(tmp_path):
