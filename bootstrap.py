@@ -370,7 +370,12 @@ def environment(target: str, extras: Sequence[str] = ()) -> Environment:
     pins = ROOT / "constraints.txt"
     if target == "bench":  # other engines want a newer numpy than an installed ROS has: wheels in any case
         machine = this_machine()._replace(ros_distro=None)
-        return Environment(ROOT / ".venv-bench", ("bench", "film"), (pins, ROOT / "constraints-bench.txt"), machine)
+        return Environment(
+            ROOT / ".venv-bench",
+            ("bench", "film", "optimal", "cluster"),
+            (pins, ROOT / "constraints-bench.txt"),
+            machine,
+        )
     return Environment(ROOT / ".venv", extras, (pins,), this_machine())
 
 
