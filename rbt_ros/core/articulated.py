@@ -85,20 +85,20 @@ def weigh(i, m, c, I_Bcm, body):
 @kernel
 def add_to_parent(model, i, work, I, H, M, n, f):
     """Add what body i hands on, about the parent's origin, to the parent's row; the world takes nothing."""
-    p = model.tree[i, PARENT] + 1
-    if p == 0:
+    p = model.tree[i, PARENT]
+    if p < 0:
         return
-    put6(work.body, p, II, sym_add(row6(work.body, p, II), I))
-    put9(work.body, p, HH, mat_add(row9(work.body, p, HH), H))
-    put6(work.body, p, MM, sym_add(row6(work.body, p, MM), M))
-    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n))
-    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+    put6(work.bodies, p, II, sym_add(row6(work.bodies, p, II), I))
+    put9(work.bodies, p, HH, mat_add(row9(work.bodies, p, HH), H))
+    put6(work.bodies, p, MM, sym_add(row6(work.bodies, p, MM), M))
+    put3(work.bodies, p, MOMENT, add(row3(work.bodies, p, MOMENT), n))
+    put3(work.bodies, p, FORCE, add(row3(work.bodies, p, FORCE), f))
 
 
 @kernel
 def hand_to_parent(model, i, work, I, H, M, n, f):
     """Add the articulated body at r = p_PB, fixed to the parent, to the parent's: n_P = n + r × f."""
-    r = row3(work.body, i + 1, ARM)
+    r = row3(work.bodies, i, ARM)
     I_P, H_P = about_parent(r, I, H, M)
     add_to_parent(model, i, work, I_P, H_P, M, add(n, cross(r, f)), f)
 
@@ -148,10 +148,10 @@ def eliminate_axes(model, i, work):
     kind, j = model.tree[i, KIND], model.tree[i, V]
     for k in range(NV[kind] - 1, 0, -1):
         eliminate_axis(i, j + k, slides(kind, k), work)
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    e = row3(work.freedom, j, AXIS_W)
+    I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
+    e = row3(work.freedoms, j, AXIS_W)
     Un, Uf = felt_along(e, slides(kind, 0), I, H, M)
-    I_P, H_P = about_parent(row3(work.body, i + 1, ARM), I, H, M)
+    I_P, H_P = about_parent(row3(work.bodies, i, ARM), I, H, M)
     hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M)
 
 
@@ -159,13 +159,13 @@ def eliminate_axes(model, i, work):
 def eliminate_leaf(model, i, work):
     """`eliminate_axes` for one freedom of a body that carries nothing: H = [m c]×, M = m 1."""
     kind, j = model.tree[i, KIND], model.tree[i, V]
-    I, m, e = row6(work.body, i + 1, II), work.body[i + 1, MM], row3(work.freedom, j, AXIS_W)
-    h = (work.body[i + 1, HH + 7], work.body[i + 1, HH + 2], work.body[i + 1, HH + 3])
+    I, m, e = row6(work.bodies, i, II), work.bodies[i, MM], row3(work.freedoms, j, AXIS_W)
+    h = (work.bodies[i, HH + 7], work.bodies[i, HH + 2], work.bodies[i, HH + 3])
     if slides(kind, 0):
         Un, Uf = cross(h, e), scale(m, e)
     else:
         Un, Uf = sym_mul(I, e), cross(e, h)
-    I_P, H_P = rigid_about_parent(row3(work.body, i + 1, ARM), I, h, m)
+    I_P, H_P = rigid_about_parent(row3(work.bodies, i, ARM), I, h, m)
     hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, (m, m, m, 0.0, 0.0, 0.0))
 
 
@@ -181,29 +181,29 @@ def felt_along(e, sliding, I, H, M):
 def freedom_answer(j, sliding, e, Un, Uf, n, f, work):
     """1/D and τ - e·bias of freedom j; its row keeps them, and U, for `answer`."""
     if sliding:
-        D_inv, rest = 1.0 / dot(e, Uf), work.freedom[j, EFFORT] - dot(e, f)
+        D_inv, rest = 1.0 / dot(e, Uf), work.freedoms[j, EFFORT] - dot(e, f)
     else:
-        D_inv, rest = 1.0 / dot(e, Un), work.freedom[j, EFFORT] - dot(e, n)
-    put3(work.freedom, j, UN, Un)
-    put3(work.freedom, j, UF, Uf)
-    work.freedom[j, D_INV] = D_inv
-    work.freedom[j, REST_EFFORT] = rest
+        D_inv, rest = 1.0 / dot(e, Un), work.freedoms[j, EFFORT] - dot(e, n)
+    put3(work.freedoms, j, UN, Un)
+    put3(work.freedoms, j, UF, Uf)
+    work.freedoms[j, D_INV] = D_inv
+    work.freedoms[j, REST_EFFORT] = rest
     return D_inv, rest
 
 
 @kernel
 def eliminate_axis(i, j, sliding, work):
-    """Take freedom j out of row i + 1, in place."""
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
-    e = row3(work.freedom, j, AXIS_W)
+    """Take freedom j out of row i, in place."""
+    I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
+    e = row3(work.freedoms, j, AXIS_W)
     Un, Uf = felt_along(e, sliding, I, H, M)
     D_inv, rest = freedom_answer(j, sliding, e, Un, Uf, n, f, work)
-    put6(work.body, i + 1, II, sym_sub_outer(I, Un, D_inv))
-    put9(work.body, i + 1, HH, sub_outer(H, scale(D_inv, Un), Uf))
-    put6(work.body, i + 1, MM, sym_sub_outer(M, Uf, D_inv))
-    put3(work.body, i + 1, MOMENT, add(n, scale(D_inv * rest, Un)))
-    put3(work.body, i + 1, FORCE, add(f, scale(D_inv * rest, Uf)))
+    put6(work.bodies, i, II, sym_sub_outer(I, Un, D_inv))
+    put9(work.bodies, i, HH, sub_outer(H, scale(D_inv, Un), Uf))
+    put6(work.bodies, i, MM, sym_sub_outer(M, Uf, D_inv))
+    put3(work.bodies, i, MOMENT, add(n, scale(D_inv * rest, Un)))
+    put3(work.bodies, i, FORCE, add(f, scale(D_inv * rest, Uf)))
 
 
 @kernel
@@ -212,8 +212,8 @@ def hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M):
 
     About the parent's origin U is (Un + r × Uf, Uf). So the shift from B to P need not wait for the division by D.
     """
-    kind, j, r = model.tree[i, KIND], model.tree[i, V], row3(work.body, i + 1, ARM)
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    kind, j, r = model.tree[i, KIND], model.tree[i, V], row3(work.bodies, i, ARM)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
     D_inv, rest = freedom_answer(j, slides(kind, 0), e, Un, Uf, n, f, work)
     U_P, s = add(Un, cross(r, Uf)), D_inv * rest
     I_P, M = sym_sub_outer(I_P, U_P, D_inv), sym_sub_outer(M, Uf, D_inv)
@@ -225,8 +225,8 @@ def hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M):
 @kernel
 def carry(model, i, work):
     """A fixed hinge hands on all there is."""
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    hand_to_parent(model, i, work, I, H, M, row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE))
+    I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
+    hand_to_parent(model, i, work, I, H, M, row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE))
 
 
 @kernel
@@ -238,18 +238,18 @@ def eliminate_ball(model, i, work):
     drowns the last digits of its other elements, which every ẇ would then miss.
     """
     j = model.tree[i, V]
-    H, M = row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
-    tau = turn(row9(work.body, i + 1, ROT), row3_efforts(work, j))
-    D_inv, L = sym_factors(row6(work.body, i + 1, II))
+    H, M = row9(work.bodies, i, HH), row6(work.bodies, i, MM)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
+    tau = turn(row9(work.bodies, i, ROT), row3_efforts(work, j))
+    D_inv, L = sym_factors(row6(work.bodies, i, II))
     h0 = H[0]
     h1 = sub(H[1], scale(L[0], h0))
     h2 = sub(sub(H[2], scale(L[1], h0)), scale(L[2], h1))
     s = lower_solve(L, sub(tau, n))
-    put3(work.body, i + 1, II, D_inv)
-    put3(work.body, i + 1, II + 3, L)
-    put9(work.body, i + 1, HH, (h0, h1, h2))
-    put3(work.body, i + 1, MOMENT, s)
+    put3(work.bodies, i, II, D_inv)
+    put3(work.bodies, i, II + 3, L)
+    put9(work.bodies, i, HH, (h0, h1, h2))
+    put3(work.bodies, i, MOMENT, s)
     M = sym_sub_outer(sym_sub_outer(sym_sub_outer(M, h0, D_inv[0]), h1, D_inv[1]), h2, D_inv[2])
     mass_to_parent(model, i, work, M, tau, add(f, turn_back((h0, h1, h2), times(D_inv, s))))
 
@@ -257,7 +257,7 @@ def eliminate_ball(model, i, work):
 @kernel
 def mass_to_parent(model, i, work, M, n, f):
     """Hand on a body with I = 0 and H = 0: H_P = [r]× M, I_P = [r]× H_Pᵀ."""
-    r = row3(work.body, i + 1, ARM)
+    r = row3(work.bodies, i, ARM)
     H_P = moments_of(r, M)
     b0, b1, b2 = cross(r, H_P[0]), cross(r, H_P[1]), cross(r, H_P[2])
     I_P = (b0[0], b1[1], b2[2], b1[0], b2[0], b2[1])
@@ -267,7 +267,7 @@ def mass_to_parent(model, i, work, M, n, f):
 @kernel
 def row3_efforts(work, j):
     """The efforts of freedoms j, j+1, j+2."""
-    return (work.freedom[j, EFFORT], work.freedom[j + 1, EFFORT], work.freedom[j + 2, EFFORT])
+    return (work.freedoms[j, EFFORT], work.freedoms[j + 1, EFFORT], work.freedoms[j + 2, EFFORT])
 
 
 @kernel
@@ -278,9 +278,9 @@ def solve_free(model, i, v, work, vdot):
     is constant; only what hangs on it comes from world axes. So a lone body keeps its energy to the last digits.
     """
     j = model.tree[i, V]
-    I, H, M = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
-    R_WB, I_B, w_B = row9(work.body, i + 1, ROT), row6(model.body, i, INERTIA), vec3(v, j)
-    f = sub(row3_efforts(work, j + 3), row3(work.body, i + 1, FORCE))
+    I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
+    R_WB, I_B, w_B = row9(work.bodies, i, ROT), row6(model.body, i, INERTIA), vec3(v, j)
+    f = sub(row3_efforts(work, j + 3), row3(work.bodies, i, FORCE))
     D_inv, L = sym_factors(M)
     h0, h1, h2 = lower_solve(L, H[0]), lower_solve(L, H[1]), lower_solve(L, H[2])  # columns of h = L⁻¹ Hᵀ
     g0, g1, g2 = times(D_inv, h0), times(D_inv, h1), times(D_inv, h2)
@@ -294,41 +294,41 @@ def solve_free(model, i, v, work, vdot):
         I[5] - dot(h1, g2),
     )  # I - hᵀ D⁻¹ h
     R_BW = transpose(R_WB)
-    n_B = turn(R_BW, add(row3(work.body, i + 1, MOMENT), (dot(g0, s), dot(g1, s), dot(g2, s))))
+    n_B = turn(R_BW, add(row3(work.bodies, i, MOMENT), (dot(g0, s), dot(g1, s), dot(g2, s))))
     n_B = sub(sub(row3_efforts(work, j), n_B), gyroscopic(I_B, w_B))
     wdot_B = sym_solve(sym_add(I_B, sym_turn(R_BW, carried)), n_B)
     wdot = turn(R_WB, wdot_B)
     a = upper_solve(L, times(D_inv, sub(s, turn_back((h0, h1, h2), wdot))))
-    put3(work.body, i + 1, SPIN_DOT_V, wdot)
-    put3(work.body, i + 1, ACC_V, a)
+    put3(work.bodies, i, SPIN_DOT_V, wdot)
+    put3(work.bodies, i, ACC_V, a)
     vdot[j], vdot[j + 1], vdot[j + 2] = wdot_B
     vdot[j + 3], vdot[j + 4], vdot[j + 5] = a
 
 
 @kernel
 def answer(model, i, work, vdot):
-    """v̇ of hinge i, and SPIN_DOT_V and ACC_V of row i + 1, when the parent's are known."""
-    p, kind, j = model.tree[i, PARENT] + 1, model.tree[i, KIND], model.tree[i, V]
-    wdot = row3(work.body, p, SPIN_DOT_V)
-    a = add(row3(work.body, p, ACC_V), cross(wdot, row3(work.body, i + 1, ARM)))
+    """v̇ of hinge i, and SPIN_DOT_V and ACC_V of row i, when the parent's are known."""
+    p, kind, j = model.tree[i, PARENT], model.tree[i, KIND], model.tree[i, V]
+    wdot = row3(work.bodies, p, SPIN_DOT_V)
+    a = add(row3(work.bodies, p, ACC_V), cross(wdot, row3(work.bodies, i, ARM)))
     if kind == JointKind.SPHERICAL:
         wdot_P = wdot
-        D_inv, L = row3(work.body, i + 1, II), row3(work.body, i + 1, II + 3)
-        s = sub(row3(work.body, i + 1, MOMENT), turn(row9(work.body, i + 1, HH), a))
+        D_inv, L = row3(work.bodies, i, II), row3(work.bodies, i, II + 3)
+        s = sub(row3(work.bodies, i, MOMENT), turn(row9(work.bodies, i, HH), a))
         wdot = upper_solve(L, times(D_inv, s))
-        vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.body, i + 1, ROT), sub(wdot, wdot_P))
+        vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.bodies, i, ROT), sub(wdot, wdot_P))
     else:
         for k in range(NV[kind]):
-            e, s = row3(work.freedom, j + k, AXIS_W), work.freedom[j + k, REST_EFFORT]
-            s -= dot(row3(work.freedom, j + k, UN), wdot) + dot(row3(work.freedom, j + k, UF), a)
-            s *= work.freedom[j + k, D_INV]
+            e, s = row3(work.freedoms, j + k, AXIS_W), work.freedoms[j + k, REST_EFFORT]
+            s -= dot(row3(work.freedoms, j + k, UN), wdot) + dot(row3(work.freedoms, j + k, UF), a)
+            s *= work.freedoms[j + k, D_INV]
             vdot[j + k] = s
             if slides(kind, k):
                 a = add(a, scale(s, e))
             else:
                 wdot = add(wdot, scale(s, e))
-    put3(work.body, i + 1, SPIN_DOT_V, wdot)
-    put3(work.body, i + 1, ACC_V, a)
+    put3(work.bodies, i, SPIN_DOT_V, wdot)
+    put3(work.bodies, i, ACC_V, a)
 
 
 @kernel
@@ -339,8 +339,8 @@ def set_out(model, q, v, work):
     for i in range(model.tree.shape[0]):
         settle(model, i, work)
         move(model, i, v, work)
-    rows = eight(work.body)
-    for i in range(1, model.tree.shape[0] + 1, LANES):
+    rows = eight(work.bodies)
+    for i in range(0, model.tree.shape[0], LANES):
         R_WB, m = row9(rows, i, ROT), rows[i, OWN + MASS]
         c, I_W = turn(R_WB, row3(rows, i, OWN + COM)), sym_turn(R_WB, row6(rows, i, OWN + INERTIA))
         weigh(i, m, c, I_W, rows)
@@ -361,7 +361,7 @@ def solve_tree(model, v, work, vdot):
             solve_free(model, i, v, work, vdot)
         elif kind == JointKind.FIXED:
             carry(model, i, work)
-        elif NV[kind] == 1 and work.body[i + 1, LEAF] == 1.0:
+        elif NV[kind] == 1 and work.bodies[i, LEAF] == 1.0:
             eliminate_leaf(model, i, work)
         else:
             eliminate_axes(model, i, work)

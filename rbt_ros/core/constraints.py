@@ -149,7 +149,7 @@ def closure(model, constraints, r, law, v, work, bond):
     """φ and φ̈ of a row between two bodies; fills its row of G."""
     A, B = int(constraints.row[r, BODY_A]), int(constraints.row[r, BODY_B])
     common, zero = int(constraints.row[r, COMMON]), (0.0, 0.0, 0.0)
-    R_WA, R_WB = row9(work.body, A + 1, ROT), row9(work.body, B + 1, ROT)
+    R_WA, R_WB = row9(work.bodies, A, ROT), row9(work.bodies, B, ROT)
     a, b = turn(R_WA, row3(constraints.row, r, AXIS_A)), turn(R_WB, row3(constraints.row, r, AXIS_B))
     p_AA, p_BB = turn(R_WA, row3(constraints.row, r, POINT_A)), turn(R_WB, row3(constraints.row, r, POINT_B))
     d = sub(from_common(model, B, common, p_BB, work), from_common(model, A, common, p_AA, work))
@@ -180,8 +180,8 @@ def closure(model, constraints, r, law, v, work, bond):
 @kernel
 def relative_motion_in_A(A, B, r_A, r_B, v_rel, work):
     """Of B against A at the point P, seen by one who turns with A: angular and linear velocity and acceleration."""
-    w_A = row3(work.body, A + 1, SPIN)
-    w_rel = sub(row3(work.body, B + 1, SPIN), w_A)
+    w_A = row3(work.bodies, A, SPIN)
+    w_rel = sub(row3(work.bodies, B, SPIN), w_A)
     wdot_A, a_A = point_acceleration(A, r_A, work)
     wdot_B, a_B = point_acceleration(B, r_B, work)
     wdot_rel = sub(sub(wdot_B, wdot_A), cross(w_A, w_rel))
@@ -192,7 +192,7 @@ def relative_motion_in_A(A, B, r_A, r_B, v_rel, work):
 def from_common(model, i, common, p, work):
     """A point at p from body i's origin: from that of the common ancestor, world axes."""
     while i != common:
-        p = add(p, row3(work.body, i + 1, ARM))
+        p = add(p, row3(work.bodies, i, ARM))
         i = model.tree[i, PARENT]
     return p
 
@@ -211,7 +211,7 @@ def walk(model, i, common, sign, r, t, e, v, work, G):
         m = add(t, cross(r, e))  # the moment of the row's direction about this hinge
         turns = dot(t, t) + lever * dot(r, r)
         if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-            R_WB = row9(work.body, i + 1, ROT)
+            R_WB = row9(work.bodies, i, ROT)
             x, y, z = turn_back(R_WB, m)
             G[j] += sign * x
             G[j + 1] += sign * y
@@ -226,7 +226,7 @@ def walk(model, i, common, sign, r, t, e, v, work, G):
                 size += lever
         else:
             for k in range(NV[kind]):
-                axis = row3(work.freedom, j + k, AXIS_W)
+                axis = row3(work.freedoms, j + k, AXIS_W)
                 if slides(kind, k):
                     G[j + k] += sign * dot(e, axis)
                     velocity = add(velocity, scale(v[j + k], axis))
@@ -235,7 +235,7 @@ def walk(model, i, common, sign, r, t, e, v, work, G):
                     G[j + k] += sign * dot(m, axis)
                     velocity = add(velocity, scale(v[j + k], cross(axis, r)))
                     size += turns
-        r = add(r, row3(work.body, i + 1, ARM))
+        r = add(r, row3(work.bodies, i, ARM))
         i = model.tree[i, PARENT]
     return scale(sign, velocity), size
 
@@ -254,7 +254,7 @@ def drop_noise(G, size):
 @kernel
 def point_acceleration(i, r, work):
     """(ẇ, a) of the point at r from body i's origin, less uniform gravity; i = -1: the world."""
-    w = row3(work.body, i + 1, SPIN)
-    wdot = add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V))
-    a = add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))
+    w = row3(work.bodies, i, SPIN)
+    wdot = add(row3(work.bodies, i, SPIN_DOT), row3(work.bodies, i, SPIN_DOT_V))
+    a = add(row3(work.bodies, i, ACC), row3(work.bodies, i, ACC_V))
     return wdot, add(a, add(cross(wdot, r), cross(w, cross(w, r))))

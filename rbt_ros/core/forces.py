@@ -96,21 +96,21 @@ def springs(model, i, q, work):
         stiffness = (model.freedom[j, STIFFNESS], model.freedom[j + 1, STIFFNESS], model.freedom[j + 2, STIFFNESS])
         tau = ball_spring(stiffness[0], stiffness[1], stiffness[2], quat(q, k))
         for c in range(3):
-            work.freedom[j + c, EFFORT] += tau[c]
+            work.freedoms[j + c, EFFORT] += tau[c]
         return
     for c in range(NV[kind]):
-        work.freedom[j + c, EFFORT] -= model.freedom[j + c, STIFFNESS] * (q[k + c] - model.freedom[j + c, REST])
+        work.freedoms[j + c, EFFORT] -= model.freedom[j + c, STIFFNESS] * (q[k + c] - model.freedom[j + c, REST])
 
 
 @kernel
 def efforts(model, q, v, input, t_ns, s, work):
     """Fill column EFFORT of every freedom: inputs, friction, springs."""
     for j in range(model.freedom.shape[0]):
-        work.freedom[j, EFFORT] = input.tau[j] + friction(model, j, v[j])
+        work.freedoms[j, EFFORT] = input.tau[j] + friction(model, j, v[j])
     for k in range(input.signal.shape[0]):
         j = input.signal[k, DRIVES]
         if j >= 0:
-            work.freedom[j, EFFORT] += driven_effort(input, k, q, v, t_ns, s)
+            work.freedoms[j, EFFORT] += driven_effort(input, k, q, v, t_ns, s)
     for i in range(model.tree.shape[0]):
         springs(model, i, q, work)
 
@@ -136,8 +136,8 @@ def spring_potential(model, q):
 @kernel
 def take_off(i, work, n, f):
     """What acts on body i, the parent need not exert: moment n about its origin and force f, world axes."""
-    put3(work.body, i + 1, MOMENT, sub(row3(work.body, i + 1, MOMENT), n))
-    put3(work.body, i + 1, FORCE, sub(row3(work.body, i + 1, FORCE), f))
+    put3(work.bodies, i, MOMENT, sub(row3(work.bodies, i, MOMENT), n))
+    put3(work.bodies, i, FORCE, sub(row3(work.bodies, i, FORCE), f))
 
 
 @kernel
@@ -171,9 +171,9 @@ def attraction(model, work):
     if mu == 0.0:
         return
     for i in range(model.tree.shape[0]):
-        R_WB = row9(work.body, i + 1, ROT)
+        R_WB = row9(work.bodies, i, ROT)
         c, I_W = turn(R_WB, row3(model.body, i, COM)), sym_turn(R_WB, row6(model.body, i, INERTIA))
-        d = sub(add(row3(work.body, i + 1, POS), c), vec3(model.world, ATTRACTOR))
+        d = sub(add(row3(work.bodies, i, POS), c), vec3(model.world, ATTRACTOR))
         n, f = attraction_wrench(mu, model.body[i, MASS], I_W, d)
         take_off(i, work, add(n, cross(c, f)), f)
 
@@ -212,7 +212,7 @@ def loads(model, input, t_ns, s, work):
     """The external wrenches of Input.load."""
     for k in range(input.load.shape[0]):
         i = int(input.load[k, LOAD_BODY])
-        n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
+        n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
         take_off(i, work, n, f)
 
 
@@ -239,7 +239,7 @@ def account(model, q, v, input, t_ns, s, work, out):
         m, p_C, v_C = centre(model, v, work)
         force = scale(m, vec3(model.world, GRAVITY))
         drag = (friction(model, 0, v[0]), friction(model, 1, v[1]), friction(model, 2, v[2]))
-        moment = turn(row9(work.body, 1, ROT), drag)
+        moment = turn(row9(work.bodies, 0, ROT), drag)
     power = 0.0
     for j in range(model.freedom.shape[0]):
         power += input.tau[j] * v[j]
@@ -250,11 +250,11 @@ def account(model, q, v, input, t_ns, s, work, out):
     inner = power
     for k in range(input.load.shape[0]):
         i = int(input.load[k, LOAD_BODY])
-        n, f = load_wrench(model, input, k, t_ns, s, row9(work.body, i + 1, ROT))
-        turning, v_WB = dot(n, row3(work.body, i + 1, SPIN)), origin_velocity(model, i, v, work)
+        n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
+        turning, v_WB = dot(n, row3(work.bodies, i, SPIN)), origin_velocity(model, i, v, work)
         power += turning + dot(f, v_WB)
         inner += turning + dot(f, sub(v_WB, v_C))
-        moment = add(moment, add(n, cross(sub(row3(work.body, i + 1, POS), p_C), f)))
+        moment = add(moment, add(n, cross(sub(row3(work.bodies, i, POS), p_C), f)))
         force = add(force, f)
     out[0], out[1] = power, dissipated_power(model, v)
     if out.shape[0] > 2:
@@ -268,9 +268,9 @@ def centre(model, v, work):
     """Mass, p_WC, v_WC of the whole, world axes, from the rows of the outward pass."""
     m, p_C, v_C = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(model.tree.shape[0]):
-        m_i, c = model.body[i, MASS], turn(row9(work.body, i + 1, ROT), row3(model.body, i, COM))
-        v_i = add(origin_velocity(model, i, v, work), cross(row3(work.body, i + 1, SPIN), c))
-        m, p_C = m + m_i, add(p_C, scale(m_i, add(row3(work.body, i + 1, POS), c)))
+        m_i, c = model.body[i, MASS], turn(row9(work.bodies, i, ROT), row3(model.body, i, COM))
+        v_i = add(origin_velocity(model, i, v, work), cross(row3(work.bodies, i, SPIN), c))
+        m, p_C = m + m_i, add(p_C, scale(m_i, add(row3(work.bodies, i, POS), c)))
         v_C = add(v_C, scale(m_i, v_i))
     return m, scale(1.0 / m, p_C), scale(1.0 / m, v_C)
 
@@ -284,10 +284,10 @@ def origin_velocity(model, i, v, work):
         p, kind, j = model.tree[b, PARENT], model.tree[b, KIND], model.tree[b, V]
         if kind == JointKind.FREE:
             return add(total, vec3(v, j + 3))
-        total = add(total, cross(row3(work.body, p + 1, SPIN), row3(work.body, b + 1, ARM)))
+        total = add(total, cross(row3(work.bodies, p, SPIN), row3(work.bodies, b, ARM)))
         for k in range(NV[kind]):
             if slides(kind, k):
-                total = add(total, scale(v[j + k], row3(work.freedom, j + k, AXIS_W)))
+                total = add(total, scale(v[j + k], row3(work.freedoms, j + k, AXIS_W)))
         b = p
     return total
 

@@ -64,17 +64,17 @@ def half_turns(model, q, work):
         if kind != JointKind.SPHERICAL and kind != JointKind.FREE:
             first, end = min(first, j), j + NV[kind]
             for c in range(NV[kind]):
-                work.freedom[j + c, HALF_ANGLE] = 0.5 * q[k + c]
-    rows = eight(work.freedom)
-    for j in range(first, end, LANES):
+                work.freedoms[j + c, HALF_ANGLE] = 0.5 * q[k + c]
+    rows = eight(work.freedoms)
+    for j in range(first - first % LANES, end, LANES):
         rows[j, SIN], rows[j, COS] = sincos(rows[j, HALF_ANGLE])
 
 
 @kernel
 def turned(e, j, work):
     """The quaternion of freedom j's turn about the unit vector e."""
-    s = work.freedom[j, SIN]
-    return (work.freedom[j, COS], s * e[0], s * e[1], s * e[2])
+    s = work.freedoms[j, SIN]
+    return (work.freedoms[j, COS], s * e[0], s * e[1], s * e[2])
 
 
 @kernel

@@ -47,8 +47,8 @@ from rbt_ros.core.work import (
 
 @kernel
 def start_at_the_world(model, work):
-    """Row 0. Uniform gravity g pulls on everything alike: the same as a world that accelerates by -g."""
-    put3(work.body, 0, ACC, scale(-1.0, vec3(model.world, GRAVITY)))
+    """Row -1. Uniform gravity g pulls on everything alike: the same as a world that accelerates by -g."""
+    put3(work.bodies, -1, ACC, scale(-1.0, vec3(model.world, GRAVITY)))
 
 
 @kernel
@@ -60,34 +60,34 @@ def unfold(model, q, work):
     half_turns(model, q, work)
     for i in range(model.tree.shape[0]):
         q_PB, p_PB = place(model, i, q, work)
-        put4(work.body, i + 1, QUAT, qmul(row4(work.body, model.tree[i, PARENT] + 1, QUAT), q_PB))
-        put3(work.body, i + 1, ARM, p_PB)
-    rows = eight(work.body)
-    for i in range(1, model.tree.shape[0] + 1, LANES):
+        put4(work.bodies, i, QUAT, qmul(row4(work.bodies, model.tree[i, PARENT], QUAT), q_PB))
+        put3(work.bodies, i, ARM, p_PB)
+    rows = eight(work.bodies)
+    for i in range(0, model.tree.shape[0], LANES):
         put9(rows, i, ROT, rotation(row4(rows, i, QUAT)))
 
 
 @kernel
 def settle(model, i, work):
-    """Fill the position, the arm (now in world axes) and the axes of row i + 1, unfolded, from the parent's row."""
-    p = model.tree[i, PARENT] + 1
-    R_WP, R_WB = row9(work.body, p, ROT), row9(work.body, i + 1, ROT)
-    r = turn(R_WP, row3(work.body, i + 1, ARM))
-    axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
-    put3(work.body, i + 1, POS, add(row3(work.body, p, POS), r))
-    put3(work.body, i + 1, ARM, r)
+    """Fill the position, the arm (now in world axes) and the axes of row i, unfolded, from the parent's row."""
+    p = model.tree[i, PARENT]
+    R_WP, R_WB = row9(work.bodies, p, ROT), row9(work.bodies, i, ROT)
+    r = turn(R_WP, row3(work.bodies, i, ARM))
+    axes(model, i, R_WP, R_WB, work.freedoms, AXIS_W)
+    put3(work.bodies, i, POS, add(row3(work.bodies, p, POS), r))
+    put3(work.bodies, i, ARM, r)
 
 
 @kernel
 def move(model, i, v, work):
-    """Fill the spin and the accelerations at v̇ = 0 of row i + 1, settled, from the parent's row."""
-    p, R_WB, r = model.tree[i, PARENT] + 1, row9(work.body, i + 1, ROT), row3(work.body, i + 1, ARM)
-    w_WP, wdot_WP, a_WP = row3(work.body, p, SPIN), row3(work.body, p, SPIN_DOT), row3(work.body, p, ACC)
-    w, wdot, a, _ = relative_motion(model, i, v, R_WB, w_WP, work.freedom, AXIS_W)
+    """Fill the spin and the accelerations at v̇ = 0 of row i, settled, from the parent's row."""
+    p, R_WB, r = model.tree[i, PARENT], row9(work.bodies, i, ROT), row3(work.bodies, i, ARM)
+    w_WP, wdot_WP, a_WP = row3(work.bodies, p, SPIN), row3(work.bodies, p, SPIN_DOT), row3(work.bodies, p, ACC)
+    w, wdot, a, _ = relative_motion(model, i, v, R_WB, w_WP, work.freedoms, AXIS_W)
     a = add(a_WP, add(a, add(cross(wdot_WP, r), cross(w_WP, cross(w_WP, r)))))
-    put3(work.body, i + 1, SPIN, w)
-    put3(work.body, i + 1, SPIN_DOT, add(wdot_WP, wdot))
-    put3(work.body, i + 1, ACC, a)
+    put3(work.bodies, i, SPIN, w)
+    put3(work.bodies, i, SPIN_DOT, add(wdot_WP, wdot))
+    put3(work.bodies, i, ACC, a)
 
 
 @kernel
@@ -98,23 +98,23 @@ def inertia_in_world(model, i, R_WB):
 
 @kernel
 def accelerate(model, i, vdot, work):
-    """Fill SPIN_DOT_V and ACC_V of row i + 1: what v̇ adds to the accelerations of body i."""
-    p, kind, j = model.tree[i, PARENT] + 1, model.tree[i, KIND], model.tree[i, V]
-    wdot = row3(work.body, p, SPIN_DOT_V)
-    a = add(row3(work.body, p, ACC_V), cross(wdot, row3(work.body, i + 1, ARM)))
+    """Fill SPIN_DOT_V and ACC_V of row i: what v̇ adds to the accelerations of body i."""
+    p, kind, j = model.tree[i, PARENT], model.tree[i, KIND], model.tree[i, V]
+    wdot = row3(work.bodies, p, SPIN_DOT_V)
+    a = add(row3(work.bodies, p, ACC_V), cross(wdot, row3(work.bodies, i, ARM)))
     if kind == JointKind.SPHERICAL:
-        wdot = add(wdot, turn(row9(work.body, i + 1, ROT), vec3(vdot, j)))
+        wdot = add(wdot, turn(row9(work.bodies, i, ROT), vec3(vdot, j)))
     elif kind == JointKind.FREE:
-        wdot, a = turn(row9(work.body, i + 1, ROT), vec3(vdot, j)), vec3(vdot, j + 3)
+        wdot, a = turn(row9(work.bodies, i, ROT), vec3(vdot, j)), vec3(vdot, j + 3)
     else:
         for k in range(NV[kind]):
-            u = scale(vdot[j + k], row3(work.freedom, j + k, AXIS_W))
+            u = scale(vdot[j + k], row3(work.freedoms, j + k, AXIS_W))
             if slides(kind, k):
                 a = add(a, u)
             else:
                 wdot = add(wdot, u)
-    put3(work.body, i + 1, SPIN_DOT_V, wdot)
-    put3(work.body, i + 1, ACC_V, a)
+    put3(work.bodies, i, SPIN_DOT_V, wdot)
+    put3(work.bodies, i, ACC_V, a)
 
 
 @routine
@@ -130,8 +130,8 @@ def kinematics(model, q, v, work, pose, twist):
         q_PB, p_PB = place(model, i, q, work)
         q_WB, r = qmul(q_WP, q_PB), turn(R_WP, p_PB)
         R_WB = rotation(q_WB)
-        axes(model, i, R_WP, R_WB, work.freedom, AXIS_W)
-        w_WB, _, _, slide = relative_motion(model, i, v, R_WB, w_WP, work.freedom, AXIS_W)
+        axes(model, i, R_WP, R_WB, work.freedoms, AXIS_W)
+        w_WB, _, _, slide = relative_motion(model, i, v, R_WB, w_WP, work.freedoms, AXIS_W)
         put4(pose, i, 0, q_WB)
         put3(pose, i, 4, add(p_WP, r))
         put3(twist, i, 0, w_WB)
@@ -148,8 +148,8 @@ def accelerations(model, q, v, vdot, work, accel):
         settle(model, i, work)
         move(model, i, v, work)
         accelerate(model, i, vdot, work)
-        put3(accel, i, 0, add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V)))
-        put3(accel, i, 3, add(g, add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))))
+        put3(accel, i, 0, add(row3(work.bodies, i, SPIN_DOT), row3(work.bodies, i, SPIN_DOT_V)))
+        put3(accel, i, 3, add(g, add(row3(work.bodies, i, ACC), row3(work.bodies, i, ACC_V))))
 
 
 @routine
@@ -158,12 +158,12 @@ def point_jacobian(model, q, i, p_BQ_B, work, jacobian):
     unfold(model, q, work)
     for b in range(i + 1):
         settle(model, b, work)
-    p_WQ = add(row3(work.body, i + 1, POS), turn(row9(work.body, i + 1, ROT), p_BQ_B))
+    p_WQ = add(row3(work.bodies, i, POS), turn(row9(work.bodies, i, ROT), p_BQ_B))
     jacobian[:, :] = 0.0
     # from body i down to the world: only its ancestors move it
     b = i
     while b >= 0:
-        hinge_columns(model, b, sub(p_WQ, row3(work.body, b + 1, POS)), work, jacobian)
+        hinge_columns(model, b, sub(p_WQ, row3(work.bodies, b, POS)), work, jacobian)
         b = model.tree[b, PARENT]
 
 
@@ -172,14 +172,14 @@ def hinge_columns(model, i, r, work, jacobian):
     """Write the columns of hinge i: its freedoms move a point at r from the origin of body i."""
     kind, j = model.tree[i, KIND], model.tree[i, V]
     if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-        columns = transpose(row9(work.body, i + 1, ROT))
+        columns = transpose(row9(work.bodies, i, ROT))
         for k in range(3):
             turn_column(jacobian, j + k, columns[k], r)
             if kind == JointKind.FREE:
                 jacobian[3 + k, j + 3 + k] = 1.0
         return
     for k in range(NV[kind]):
-        e = row3(work.freedom, j + k, AXIS_W)
+        e = row3(work.freedoms, j + k, AXIS_W)
         if slides(kind, k):
             jacobian[3, j + k], jacobian[4, j + k], jacobian[5, j + k] = e
         else:

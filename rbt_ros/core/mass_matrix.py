@@ -22,16 +22,16 @@ def mass_matrix(model, q, work, M):
     unfold(model, q, work)
     for i in range(n):
         settle(model, i, work)
-        c, I_W = inertia_in_world(model, i, row9(work.body, i + 1, ROT))
-        weigh(i + 1, model.body[i, MASS], c, I_W, work.body)
+        c, I_W = inertia_in_world(model, i, row9(work.bodies, i, ROT))
+        weigh(i, model.body[i, MASS], c, I_W, work.bodies)
     # inward: each body takes in all that hangs on it; the columns of its hinge
     zero = (0.0, 0.0, 0.0)
     for i in range(n - 1, -1, -1):
-        I, H, Mi = row6(work.body, i + 1, II), row9(work.body, i + 1, HH), row6(work.body, i + 1, MM)
+        I, H, Mi = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
         for k in range(NV[model.tree[i, KIND]]):
             wdot, a = freedom_acceleration(model, i, k, work)
-            put3(work.body, i + 1, MOMENT, add(sym_mul(I, wdot), turn(H, a)))
-            put3(work.body, i + 1, FORCE, add(turn_back(H, wdot), sym_mul(Mi, a)))
+            put3(work.bodies, i, MOMENT, add(sym_mul(I, wdot), turn(H, a)))
+            put3(work.bodies, i, FORCE, add(turn_back(H, wdot), sym_mul(Mi, a)))
             carry_row(model, i, model.tree[i, V] + k, work, M)
         hand_to_parent(model, i, work, I, H, Mi, zero, zero)
     for i in range(M.shape[0]):
@@ -48,8 +48,8 @@ def freedom_acceleration(model, i, k, work):
         e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
         if k >= 3:
             return zero, e
-        return turn(row9(work.body, i + 1, ROT), e), zero
-    e = row3(work.freedom, j + k, AXIS_W)
+        return turn(row9(work.bodies, i, ROT), e), zero
+    e = row3(work.freedoms, j + k, AXIS_W)
     if slides(kind, k):
         return zero, e
     return e, zero
@@ -57,13 +57,13 @@ def freedom_acceleration(model, i, k, work):
 
 @kernel
 def carry_row(model, i, row, work, M):
-    """Write the efforts that hold the wrench of row i + 1 in all hinges from body i to the world into a row of M."""
+    """Write the efforts that hold the wrench of row i in all hinges from body i to the world into a row of M."""
     hinge_efforts(model, i, work, M[row])
     b = i
     while model.tree[b, PARENT] >= 0:
         p = model.tree[b, PARENT]
-        n, f = row3(work.body, b + 1, MOMENT), row3(work.body, b + 1, FORCE)
-        put3(work.body, p + 1, MOMENT, add(n, cross(row3(work.body, b + 1, ARM), f)))
-        put3(work.body, p + 1, FORCE, f)
+        n, f = row3(work.bodies, b, MOMENT), row3(work.bodies, b, FORCE)
+        put3(work.bodies, p, MOMENT, add(n, cross(row3(work.bodies, b, ARM), f)))
+        put3(work.bodies, p, FORCE, f)
         hinge_efforts(model, p, work, M[row])
         b = p

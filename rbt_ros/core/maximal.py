@@ -113,7 +113,7 @@ def body_efforts(tree, y, work, tau):
         if kind == JointKind.FIXED:
             continue
         if kind == JointKind.REVOLUTE:
-            n_B = scale(work.freedom[j, EFFORT], row3(tree.body, i, AXIS))
+            n_B = scale(work.freedoms[j, EFFORT], row3(tree.body, i, AXIS))
         else:
             n_B = row3_efforts(work, j)
         add_to(tau, 6 * i, n_B)

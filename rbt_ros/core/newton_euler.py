@@ -59,32 +59,32 @@ def body_wrenches(model, q, v, vdot, work):
         settle(model, i, work)
         move(model, i, v, work)
         accelerate(model, i, vdot, work)
-        wdot = add(row3(work.body, i + 1, SPIN_DOT), row3(work.body, i + 1, SPIN_DOT_V))
-        a = add(row3(work.body, i + 1, ACC), row3(work.body, i + 1, ACC_V))
-        c, I_W = inertia_in_world(model, i, row9(work.body, i + 1, ROT))
-        n_B, f = newton_euler(model.body[i, MASS], c, I_W, row3(work.body, i + 1, SPIN), wdot, a)
-        put3(work.body, i + 1, MOMENT, n_B)
-        put3(work.body, i + 1, FORCE, f)
+        wdot = add(row3(work.bodies, i, SPIN_DOT), row3(work.bodies, i, SPIN_DOT_V))
+        a = add(row3(work.bodies, i, ACC), row3(work.bodies, i, ACC_V))
+        c, I_W = inertia_in_world(model, i, row9(work.bodies, i, ROT))
+        n_B, f = newton_euler(model.body[i, MASS], c, I_W, row3(work.bodies, i, SPIN), wdot, a)
+        put3(work.bodies, i, MOMENT, n_B)
+        put3(work.bodies, i, FORCE, f)
 
 
 @kernel
 def carry_to_parent(model, i, work):
     """Add the wrench that body i needs, with all that hangs on it, to that of its parent, about the parent's origin."""
-    p, f = model.tree[i, PARENT] + 1, row3(work.body, i + 1, FORCE)
-    n_P = add(row3(work.body, i + 1, MOMENT), cross(row3(work.body, i + 1, ARM), f))
-    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), n_P))
-    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+    p, f = model.tree[i, PARENT], row3(work.bodies, i, FORCE)
+    n_P = add(row3(work.bodies, i, MOMENT), cross(row3(work.bodies, i, ARM), f))
+    put3(work.bodies, p, MOMENT, add(row3(work.bodies, p, MOMENT), n_P))
+    put3(work.bodies, p, FORCE, add(row3(work.bodies, p, FORCE), f))
 
 
 @kernel
 def hinge_efforts(model, i, work, tau):
     """Write the part of the wrench through hinge i that its freedoms must supply into tau."""
     kind, j = model.tree[i, KIND], model.tree[i, V]
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
     if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-        tau[j], tau[j + 1], tau[j + 2] = turn_back(row9(work.body, i + 1, ROT), n)
+        tau[j], tau[j + 1], tau[j + 2] = turn_back(row9(work.bodies, i, ROT), n)
         if kind == JointKind.FREE:
             tau[j + 3], tau[j + 4], tau[j + 5] = f
     else:
         for k in range(NV[kind]):
-            tau[j + k] = dot(row3(work.freedom, j + k, AXIS_W), f if slides(kind, k) else n)
+            tau[j + k] = dot(row3(work.freedoms, j + k, AXIS_W), f if slides(kind, k) else n)

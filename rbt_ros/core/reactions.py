@@ -34,10 +34,10 @@ def hinge_wrenches(model, q, v, vdot, input, t_ns, row, pull, work, wrench):
     # inward: each hinge carries all that hangs on it
     for i in range(model.tree.shape[0] - 1, -1, -1):
         kind, j = model.tree[i, KIND], model.tree[i, V]
-        n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+        n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
         # where nothing is constrained, only efforts act: no round-off in place of zero
         if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-            n = turn(row9(work.body, i + 1, ROT), row3_efforts(work, j))
+            n = turn(row9(work.bodies, i, ROT), row3_efforts(work, j))
         if kind == JointKind.FREE:
             f = row3_efforts(work, j + 3)
         put3(wrench, i, 0, n)
@@ -49,7 +49,7 @@ def hinge_wrenches(model, q, v, vdot, input, t_ns, row, pull, work, wrench):
 def take_off_pull(model, row, r, n, f, work):
     """What row r of the constraints does: (n, f) on body B at its point, the opposite on body A in the same point."""
     A, B, common = int(row[r, BODY_A]), int(row[r, BODY_B]), int(row[r, COMMON])
-    p_BB = turn(row9(work.body, B + 1, ROT), row3(row, r, POINT_B))
+    p_BB = turn(row9(work.bodies, B, ROT), row3(row, r, POINT_B))
     arm = sub(from_common(model, B, common, p_BB, work), from_common(model, A, common, (0.0, 0.0, 0.0), work))
     take_off(B, work, add(n, cross(p_BB, f)), f)
     take_off(A, work, scale(-1.0, add(n, cross(arm, f))), scale(-1.0, f))

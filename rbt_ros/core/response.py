@@ -20,10 +20,10 @@ def respond(model, tau, still, work, vdot):
     """
     n, zero = model.tree.shape[0], (0.0, 0.0, 0.0)
     for j in range(tau.shape[0]):
-        work.freedom[j, EFFORT] = tau[j]
+        work.freedoms[j, EFFORT] = tau[j]
     for i in range(n):
-        put3(work.body, i + 1, MOMENT, zero)
-        put3(work.body, i + 1, FORCE, zero)
+        put3(work.bodies, i, MOMENT, zero)
+        put3(work.bodies, i, FORCE, zero)
     # inward: what the efforts of each hinge ask of the body below
     for i in range(n - 1, -1, -1):
         kind = model.tree[i, KIND]
@@ -43,26 +43,26 @@ def respond(model, tau, still, work, vdot):
 def pass_axes(model, i, work):
     """`articulated.eliminate_axes` for the bias alone: it gains U (τ - e·bias) / D at each freedom."""
     kind, j = model.tree[i, KIND], model.tree[i, V]
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
     for k in range(NV[kind] - 1, -1, -1):
-        e = row3(work.freedom, j + k, AXIS_W)
-        rest = work.freedom[j + k, EFFORT] - dot(e, f if slides(kind, k) else n)
-        share = work.freedom[j + k, D_INV] * rest
-        n = add(n, scale(share, row3(work.freedom, j + k, UN)))
-        f = add(f, scale(share, row3(work.freedom, j + k, UF)))
-        work.freedom[j + k, REST_EFFORT] = rest
+        e = row3(work.freedoms, j + k, AXIS_W)
+        rest = work.freedoms[j + k, EFFORT] - dot(e, f if slides(kind, k) else n)
+        share = work.freedoms[j + k, D_INV] * rest
+        n = add(n, scale(share, row3(work.freedoms, j + k, UN)))
+        f = add(f, scale(share, row3(work.freedoms, j + k, UF)))
+        work.freedoms[j + k, REST_EFFORT] = rest
     wrench_to_parent(model, i, work, n, f)
 
 
 @kernel
 def pass_ball(model, i, work):
     """`articulated.eliminate_ball` for the bias alone: s = L⁻¹ (τ - n) and f + hᵀ D⁻¹ s."""
-    n, f = row3(work.body, i + 1, MOMENT), row3(work.body, i + 1, FORCE)
-    tau = turn(row9(work.body, i + 1, ROT), row3_efforts(work, model.tree[i, V]))
-    D_inv, L = row3(work.body, i + 1, II), row3(work.body, i + 1, II + 3)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
+    tau = turn(row9(work.bodies, i, ROT), row3_efforts(work, model.tree[i, V]))
+    D_inv, L = row3(work.bodies, i, II), row3(work.bodies, i, II + 3)
     s = lower_solve(L, sub(tau, n))
-    put3(work.body, i + 1, MOMENT, s)
-    wrench_to_parent(model, i, work, tau, add(f, turn_back(row9(work.body, i + 1, HH), times(D_inv, s))))
+    put3(work.bodies, i, MOMENT, s)
+    wrench_to_parent(model, i, work, tau, add(f, turn_back(row9(work.bodies, i, HH), times(D_inv, s))))
 
 
 @kernel
@@ -70,6 +70,6 @@ def wrench_to_parent(model, i, work, n, f):
     """Add the wrench at body i's origin to the parent's, at its own."""
     if model.tree[i, PARENT] < 0:
         return
-    p, r = model.tree[i, PARENT] + 1, row3(work.body, i + 1, ARM)
-    put3(work.body, p, MOMENT, add(row3(work.body, p, MOMENT), add(n, cross(r, f))))
-    put3(work.body, p, FORCE, add(row3(work.body, p, FORCE), f))
+    p, r = model.tree[i, PARENT], row3(work.bodies, i, ARM)
+    put3(work.bodies, p, MOMENT, add(row3(work.bodies, p, MOMENT), add(n, cross(r, f))))
+    put3(work.bodies, p, FORCE, add(row3(work.bodies, p, FORCE), f))

@@ -61,7 +61,7 @@ def undetermined(model) -> Undetermined | None:
 def _carried(model, work):
     """(nv,) the trace of the inertia or mass that hangs on each freedom: the size its own inertia is measured by."""
     total = np.zeros(model.freedom.shape[0])
-    for row, held in zip(model.tree, work.body[1:], strict=False):
+    for row, held in zip(model.tree, work.bodies.table, strict=False):
         kind, j = row[KIND], row[V]
         for k in range(NV[kind]):
             slides = k >= 3 if kind == JointKind.FREE else SLIDES[kind] >> k & 1

@@ -344,7 +344,7 @@ def forward_dynamics(model, q, v, input, t_ns, s, work, x, vdot):
     freedoms(model, v, x)
     efforts(model, q, v, input, t_ns, s, work)
     for l in range(v.shape[0]):
-        x.Y[l] = work.freedom[l, EFFORT]
+        x.Y[l] = work.freedoms[l, EFFORT]
     solve(model, v, input, t_ns, s, x, vdot)
 
 

@@ -3,11 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba.core import types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr
 
-from rbt_ros.core.lanes import LANES
+from rbt_ros.core.lanes import LANES, Rows, RowsType, as_rows, empty_memory
 from rbt_ros.core.types import INERTIA, KIND, NQ, PARENT, POINT, JointKind
 
-# columns of Work.body. Row 0 is the world, row i + 1 is body i. World axes; moments, inertias about the body's origin
+# columns of Work.bodies. Row -1 is the world, row i is body i. World axes; moments, inertias about the body's origin
 QUAT = 0  # q_WB, 4
 ROT = 4  # R_WB, 9
 POS = 13  # p_WB, 3
@@ -23,7 +26,7 @@ OWN = 61  # mass, CoM and inertia as in Model.body, 10: constant
 LEAF = 71  # 1 if nothing hangs on the body, else 0: constant
 BODY_WORK = 72
 
-# columns of Work.freedom
+# columns of Work.freedoms, a row for each
 AXIS_W = 0  # world axis of a turn or slide, 3
 UN, UF = 3, 6  # articulated inertia times the axis: moment and force, 3 and 3
 D_INV = 9  # one over the inertia the freedom feels
@@ -40,31 +43,64 @@ STAGE_ROWS = 19
 
 
 class Work(NamedTuple):
-    """Scratch arrays of one run on one model: its masses and inertias are in there. By columns: see `lanes.py`."""
+    """Scratch arrays of one run on one model: its masses and inertias are in there. Read as `bodies`, `freedoms`."""
 
-    body: np.ndarray  # (n + LANES, BODY_WORK), rows from n + 1 on to spare
-    freedom: np.ndarray  # (nv + LANES - 1, FREEDOM_WORK), rows from nv on to spare
+    body_memory: np.ndarray  # (blocks, BODY_WORK, LANES): see `lanes.py`
+    freedom_memory: np.ndarray  # (blocks, FREEDOM_WORK, LANES)
     stage: np.ndarray  # (STAGE_ROWS, nq + nv [+ 2])
+
+    @property
+    def bodies(self):
+        """The rows of the bodies."""
+        return Rows(self.body_memory)
+
+    @property
+    def freedoms(self):
+        """The rows of the freedoms."""
+        return Rows(self.freedom_memory)
+
+
+MEMORY_OF = {"bodies": ("body_memory", BODY_WORK), "freedoms": ("freedom_memory", FREEDOM_WORK)}
+
+
+@infer_getattr
+class WorkAttributes(AttributeTemplate):
+    """The properties of Work, compiled."""
+
+    key = types.NamedTuple
+
+    def generic_resolve(self, tuple_type, name):
+        if tuple_type.instance_class is Work and name in MEMORY_OF:
+            return RowsType(MEMORY_OF[name][1])
+
+
+def lower_rows(name):
+    """Compile `work.name`."""
+    field, columns = MEMORY_OF[name]
+
+    @lower_getattr(types.NamedTuple, name)
+    def lower(context, builder, tuple_type, value):
+        at = tuple_type.fields.index(field)
+        return as_rows(context, builder, tuple_type.types[at], builder.extract_value(value, at), columns)
+
+
+for name in MEMORY_OF:
+    lower_rows(name)
 
 
 def workspace(model, extra=0):
     """The scratch arrays for `model` (a change of its bodies wants new ones). `extra`: states beside q and v."""
     nq, nv = model_size(model)
     n = len(model.tree)
-    body = columns(n + LANES, BODY_WORK, first=1)
-    body[1 : n + 1, OWN : OWN + POINT] = model.body[:, :POINT]
-    body[1 : n + 1, OWN + INERTIA : OWN + POINT][model.tree[:, KIND] == JointKind.FREE] = 0.0
-    body[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0  # the world stands still, at its own place, as do rows to spare
-    body[1 : n + 1, LEAF] = ~np.isin(np.arange(n), model.tree[:, PARENT])
-    return Work(body, columns(nv + LANES - 1, FREEDOM_WORK, first=0), np.zeros((STAGE_ROWS, nq + nv + extra)))
-
-
-def columns(rows, count, first):
-    """An array of zeros in Fortran order, in which eight rows from `first` on are one line of the cache, and so on."""
-    rows = LANES * -(-rows // LANES)
-    memory = np.zeros(rows * count + LANES)
-    start = (-memory.ctypes.data // memory.itemsize - first) % LANES
-    return memory[start : start + rows * count].reshape((rows, count), order="F")
+    work = Work(empty_memory(n, BODY_WORK), empty_memory(nv, FREEDOM_WORK), np.zeros((STAGE_ROWS, nq + nv + extra)))
+    # the world stands still, at its own place, as do rows to spare
+    work.body_memory[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0
+    own, leaf = model.body[:, :POINT].copy(), ~np.isin(np.arange(n), model.tree[:, PARENT])
+    own[model.tree[:, KIND] == JointKind.FREE, INERTIA:] = 0.0
+    for i in range(n):
+        work.body_memory[i // LANES + 1, OWN : OWN + POINT, i % LANES] = own[i]
+        work.bodies[i, LEAF] = leaf[i]
+    return work
 
 
 def model_size(model):

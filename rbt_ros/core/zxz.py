@@ -96,7 +96,7 @@ def zxz_accelerations(model, angles, rates, input, t_ns, s, work, x, accel):
     freedoms(model, x.v, x)
     efforts(model, x.q, x.v, input, t_ns, s, work)
     for l in range(rates.shape[0]):
-        x.Y[l] = work.freedom[l, EFFORT]
+        x.Y[l] = work.freedoms[l, EFFORT]
     zxz_freedoms(model, angles, rates, x)
     solve(model, rates, input, t_ns, s, x, accel)
 

@@ -11,7 +11,7 @@ from rbt_ros.core.joints import step_on_manifold
 from rbt_ros.core.linear import DEPENDENT, semidefinite_factors
 from rbt_ros.core.prescribed import signal_motion
 from rbt_ros.core.types import NV, Input, JointKind, Model
-from rbt_ros.core.vec import rotation
+from rbt_ros.core.vec import rotation, row9
 from rbt_ros.core.work import ROT, Work
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.constraint_arrays import row_slices, write_motion
@@ -284,7 +284,7 @@ class Loops:
             if not isinstance(closure, Closure) or closure.kind not in ("revolute", "weld"):
                 continue
             a, b = self.rows.row[at.start, [c.BODY_A, c.BODY_B]].astype(int)
-            R_WA, R_WB = (self._work.body[i + 1, ROT : ROT + 9].reshape(3, 3) for i in (a, b))
+            R_WA, R_WB = (np.array(row9(self._work.bodies, i, ROT)) for i in (a, b))
             R = R_WA.T @ R_WB @ np.array(rotation(closure.quaternion)).T  # the identity, or a turn about the axis
             along = closure.axis @ R @ closure.axis if closure.kind == "revolute" else np.trace(R)
             if along < 0:

@@ -9,8 +9,10 @@ import numpy as np
 from rbt_ros.core.constrained import constrained_derivative
 from rbt_ros.core.constraints import Bonds, Constraints, bonds, no_constraints
 from rbt_ros.core.kinematics import accelerations, kinematics
+from rbt_ros.core.lanes import Rows
 from rbt_ros.core.reactions import hinge_wrenches
 from rbt_ros.core.types import Input, Model
+from rbt_ros.core.vec import row3, row9
 from rbt_ros.core.work import POS, ROT, Work, workspace
 from rbt_ros.model.assembly import least_multipliers
 from rbt_ros.model.constraints import Vector
@@ -86,26 +88,26 @@ class Reactions(Mapping[str, HingeForce]):
         return self._now.frame_accelerations(pose, twist, accel)
 
     def _solve(self) -> tuple[np.ndarray, Work, Bonds, int]:
-        """v̇, with the engine's rows of the bodies, world first, and the bonds and their rank that it was found with."""
+        """v̇, with the engine's rows of the bodies, and the bonds and their rank that it was found with."""
         model, motion, rows = self._model, self._motion, self._constraints
         work, bond, slope = workspace(model), bonds(model, rows), np.zeros_like(motion)
         rank = constrained_derivative(model, motion, self._input, self._t_ns, 0.0, rows, work, bond, slope)
         return slope[len(motion) - len(model.freedom) :], work, bond, rank
 
-    def _wrenches(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the hinges (n, 6) about the engine's origins, and its rows of the bodies, world first."""
+    def _wrenches(self) -> tuple[np.ndarray, Rows]:
+        """Those of the hinges (n, 6) about the engine's origins, and its rows of the bodies."""
         model, rows = self._model, self._constraints
         vdot, work, bond, rank = self._solve()
         nq, wrench = len(self._motion) - len(vdot), np.empty((len(model.tree), 6))
         pull = least_multipliers(bond, rank)[:, None] * bond.direction
         q, v = self._motion[:nq], self._motion[nq:]
         hinge_wrenches(model, q, v, vdot, self._input, self._t_ns, rows.row, pull, work, wrench)
-        return wrench, work.body
+        return wrench, work.bodies
 
-    def _arm(self, row: int, child: int, point: Vector, body: np.ndarray) -> np.ndarray:
+    def _arm(self, row: int, child: int, point: Vector, body: Rows) -> np.ndarray:
         """From the engine's origin of body `row` to a point in the frame of body `child`, both rows of the engine."""
-        arm = body[child + 1, ROT : ROT + 9].reshape(3, 3) @ (self._now.shift[child] + point)
-        return arm if child == row else arm + body[child + 1, POS : POS + 3] - body[row + 1, POS : POS + 3]
+        arm = np.array(row9(body, child, ROT)) @ (self._now.shift[child] + point)
+        return arm if child == row else arm + np.subtract(row3(body, child, POS), row3(body, row, POS))
 
 
 def _point(dock: Docked) -> Vector:

@@ -28,24 +28,32 @@ class ClockOffset:
     """
 
     def __init__(self) -> None:
-        self._differences: deque[int] = deque(maxlen=WINDOW)
+        self._count = 0  # of samples
+        # (number of the sample, difference) that may be the least of a window to come: later ones are larger
+        self._least: deque[tuple[int, int]] = deque()
 
     def add(self, stamp_ns: int, now_ns: int) -> None:
         """One more sample, at its arrival."""
-        self._differences.append(now_ns - stamp_ns)
+        difference, least = now_ns - stamp_ns, self._least
+        while least and least[-1][1] >= difference:
+            least.pop()
+        least.append((self._count, difference))
+        self._count += 1
+        if least[0][0] < self._count - WINDOW:
+            least.popleft()
 
     def forget(self) -> None:
         """The clock was put elsewhere."""
-        self._differences.clear()
+        self._least.clear()
 
     def ahead_ns(self, stamp_ns: int, now_ns: int) -> int:
         """By how much a stamp is ahead of all that the sender's clock may show, were it the one that it was."""
-        return min(self._differences, default=now_ns - stamp_ns) - (now_ns - stamp_ns)
+        return self._least[0][1] - (now_ns - stamp_ns) if self._least else 0
 
     @property
     def offset_ns(self) -> int:
         """What to add to a stamp of the sender."""
-        least = min(self._differences, default=0)
+        least = self._least[0][1] if self._least else 0
         return 0 if abs(least) < SAME_CLOCK_NS else least
 
     @property

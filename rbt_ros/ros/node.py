@@ -28,7 +28,7 @@ from rbt_ros.ros.hinge_parameters import HingeParameters
 from rbt_ros.ros.loop import SECOND_NS, Loop, Output
 from rbt_ros.ros.managed import ManagedNode
 from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
-from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, parameter_table
+from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, parameter_table, undeclared
 from rbt_ros.ros.priority import claim
 from rbt_ros.ros.record import NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
@@ -138,6 +138,8 @@ class SimulatorNode(ManagedNode):
         self._open_view()
         self._standard = self._standard_services()
         self.add_post_set_parameters_callback(self._on_parameters_set)
+        for sentence in undeclared(self):
+            self.get_logger().warning(sentence)
 
     @property
     def configured(self) -> bool:

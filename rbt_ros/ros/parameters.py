@@ -1,5 +1,6 @@
 """The node's parameters: declared with description, range and read-only flag; wrong values refused with the reason."""
 
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -209,6 +210,18 @@ def declare(node: Node, table: tuple[Declared, ...]) -> None:
             raise ScenarioError(f"parameter {entry.name}: {reason}: {entry.description}")
     entries = {entry.name: entry for entry in table}
     node.add_on_set_parameters_callback(lambda changes: _judged(changes, entries))
+
+
+def undeclared(node: Node) -> list[str]:
+    """A sentence about each value from outside that no parameter takes. A file may serve several nodes: no error."""
+    known = [name for name in node.get_parameters_by_prefix("") if not name.startswith("qos_overrides.")]
+    sentences = []
+    for name in sorted(node._parameter_overrides):
+        if not node.has_parameter(name):
+            meant = get_close_matches(name, known, 1)
+            hint = f" Is {meant[0]} meant?" if meant else ""
+            sentences.append(f"parameter {name}: there is none of this name, its value is not used.{hint}")
+    return sentences
 
 
 def _described(entry: Declared) -> str:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rbt_ros.ros.measured_samples import SAME_CLOCK_NS, STAYS, Filter, Limits
+from rbt_ros.ros.measured_samples import SAME_CLOCK_NS, STAYS, WINDOW, ClockOffset, Filter, Limits
 
 MS = 1_000_000
 DELAY = 5 * MS
@@ -23,6 +23,18 @@ def test_the_offset_of_another_clock_is_found_to_the_least_delay():
     assert filter.clock.offset_ns == least - offset
     assert filter.clock.foreign
     assert ages[-1][0] == ages[-1][1] - least
+
+
+def test_the_least_delay_is_that_of_the_last_samples_only():
+    """A delay that rises, falls and jumps: at each sample the least of the window, as found by looking at all."""
+    rng, clock, differences = np.random.default_rng(2), ClockOffset(), []
+    for k in range(4 * WINDOW):
+        differences.append(10**12 + int(rng.integers(0, 9 * MS)) + (k // 700) * 3 * MS - (k % 700) * 20_000)
+        clock.add(k, k + differences[-1])
+        assert clock.offset_ns == min(differences[-WINDOW:])
+        assert clock.ahead_ns(k, k + 10**12) == clock.offset_ns - 10**12
+    clock.forget()
+    assert clock.offset_ns == 0 == clock.ahead_ns(5, 9)
 
 
 def test_stamps_of_our_clock_have_no_offset_and_their_delay_is_their_age():

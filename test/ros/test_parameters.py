@@ -143,6 +143,14 @@ def test_a_wrong_override_ends_the_start_with_one_sentence(ros, setting, words):
         assert word in line
 
 
+def test_a_misspelt_parameter_is_told_with_the_one_that_is_meant(ros):
+    child = ros.start(realtime_facto=2.0, hinges__wheel__kp=1.0, outputs__odom=50.0)
+    child.until_printed("t = ")
+    said = [line for line in child.stderr.splitlines() if "there is none of this name" in line]
+    assert len(said) == 2 and "parameter hinges.wheel.kp:" in said[0] and "[WARN]" in said[0]
+    assert "parameter realtime_facto:" in said[1] and "Is realtime_factor meant?" in said[1]
+
+
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [
