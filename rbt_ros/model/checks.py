@@ -28,6 +28,8 @@ def number(value: Any, where: str) -> float:
     """`value` as a finite float."""
     if isinstance(value, complex):
         raise ModelError(f"{where}: {value!r} is complex; give a real number.")
+    if isinstance(value, bool | np.bool_):
+        raise ModelError(f"{where}: {value!r} is not a number but yes or no.")
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError) as err:
@@ -41,7 +43,7 @@ def numbers(value: Any, where: str, error: type[RbtError] = ModelError) -> np.nd
     """`value` as floats in an array of its own shape; an `error` where it is words, complex or ragged."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "biufO":  # words, complex numbers, dates
+        if array.dtype.kind not in "iufO":  # words, complex numbers, dates, yes or no
             raise TypeError(array.dtype)
         return array.astype(float)
     except (TypeError, ValueError, OverflowError) as err:

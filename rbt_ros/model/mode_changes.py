@@ -116,7 +116,7 @@ def _docked(robot: Robot, modes: Modes, dock: Dock, here: Here) -> Outcome:
     if rigid_root(links, dock.body_a) == rigid_root(links, dock.body_b):
         raise ModelError(
             f"{where}: '{dock.body_a}' and '{dock.body_b}' are one rigid piece now (fixed and locked hinges, docks); "
-            "nothing is there to join. Unlock a hinge between them first."
+            "nothing is there to join. Unlock a hinge between them first, or undock what joins them."
         )
     frames = {body.name: here.pose[i] for i, body in enumerate(robot.bodies)}
     q_AB, p_AB = relative_pose(frames, dock.body_a, dock.body_b)

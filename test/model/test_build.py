@@ -211,6 +211,7 @@ def hung(**given):
     [
         (lambda: one_body(mass=10**400), "mass of body 'a': 1000*"),
         (lambda: one_body(mass=1j), "mass of body 'a': 1j is complex; give a real number"),
+        (lambda: one_body(mass=True), "mass of body 'a': True is not a number but yes or no"),
         (lambda: one_body(inertia="x"), "body 'a': inertia: 'x' is neither a number nor a regular array of numbers"),
         (
             lambda: one_body(inertia=[[1, 2], [3]]),
