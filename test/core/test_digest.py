@@ -10,16 +10,17 @@ from core.digest import digest
 
 HERE = Path(__file__)
 
-
+SOAK = [pytest.mark.soak, pytest.mark.timeout(1800)]
 PLAIN, GENERIC = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}
 
 
 @pytest.mark.parametrize(
     ("formulation", "setting"),
     [
-        *((form, setting) for form in ("articulated", "adaptive", "wittenburg") for setting in (PLAIN, GENERIC)),
-        ("unilateral", PLAIN),
-        ("constrained", PLAIN),  # compiling it once more for any CPU takes 18 s, for operations of the same kinds
+        *((form, PLAIN) for form in ("articulated", "adaptive", "wittenburg", "unilateral", "constrained")),
+        ("articulated", GENERIC),
+        # the others do operations of the same kinds, and take half a minute each to be compiled once more
+        *(pytest.param(form, GENERIC, marks=SOAK) for form in ("adaptive", "wittenburg", "unilateral", "constrained")),
     ],
     ids=str,
 )
