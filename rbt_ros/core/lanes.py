@@ -19,7 +19,7 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
-LANES = 8
+LANES = 8  # a power of two
 
 
 # --------------------------------------------------------------------------------------------------- as plain Python
@@ -148,7 +148,7 @@ class SetTemplate(AbstractTemplate):
 def address(builder, rows_type, rows, index):
     """Where the number, or the first of the eight, lies: the block of the row, the column, the lane."""
     row, column = cgutils.unpack_tuple(builder, index, 2)
-    block = builder.ashr(row, ir.Constant(WORD, 3))
+    block = builder.ashr(row, ir.Constant(WORD, LANES.bit_length() - 1))
     start = builder.mul(block, ir.Constant(WORD, rows_type.columns * LANES))
     lane = builder.and_(row, ir.Constant(WORD, LANES - 1))
     # the row first, then the column: what is constant stays apart
