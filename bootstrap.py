@@ -404,12 +404,13 @@ def test(arguments: Sequence[str]) -> int:
     place = environment("test", ("dev", "view", "plot", "mesh", "optimal", "cluster", "film"))
     place.set_up()
     failed = []
+    workers = min(4, (os.cpu_count() or 1) + 1)  # one more than processors: tests of nodes and of pages mostly wait
     for words in (
         "ruff format --check",
         "ruff check",
         "lint-imports",
         "mypy",
-        "pytest --durations=20 --numprocesses=logical --maxprocesses=4 --dist=loadfile",
+        f"pytest --durations=20 --numprocesses={workers} --dist=loadfile",
     ):
         say(words)
         name, *options = words.split()
