@@ -2,6 +2,7 @@
 
 import functools
 import json
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -40,6 +41,7 @@ from rbt_ros.ros.writers import writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
+ANSWER_S = 1.0  # for an answer to arrive: a service learns of no receipt, and what is on its way ends with the node
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -338,6 +340,8 @@ class SimulatorNode(ManagedNode):
                 self.recorder.stop()
             if view:
                 view.close()
+            if self.quitting or self.renewed:  # somebody asked for it
+                time.sleep(ANSWER_S)
             self._close_the_rest()
 
     def _close_the_rest(self) -> None:
