@@ -306,6 +306,13 @@ def solve_free(model, i, v, work, vdot):
 
 
 @kernel
+def freedom_acceleration(j, wdot, a, work):
+    """v̇ of freedom j, when what it moves against has ẇ and a."""
+    felt = dot(row3(work.freedoms, j, UN), wdot) + dot(row3(work.freedoms, j, UF), a)
+    return (work.freedoms[j, REST_EFFORT] - felt) * work.freedoms[j, D_INV]
+
+
+@kernel
 def answer(model, i, work, vdot):
     """v̇ of hinge i, and SPIN_DOT_V and ACC_V of row i, when the parent's are known."""
     p, kind, j = model.tree[i, PARENT], model.tree[i, KIND], model.tree[i, V]
@@ -317,11 +324,12 @@ def answer(model, i, work, vdot):
         s = sub(row3(work.bodies, i, MOMENT), turn(row9(work.bodies, i, HH), a))
         wdot = upper_solve(L, times(D_inv, s))
         vdot[j], vdot[j + 1], vdot[j + 2] = turn_back(row9(work.bodies, i, ROT), sub(wdot, wdot_P))
+    elif kind == JointKind.REVOLUTE:
+        vdot[j] = freedom_acceleration(j, wdot, a, work)
+        wdot = add(wdot, scale(vdot[j], row3(work.freedoms, j, AXIS_W)))
     else:
         for k in range(NV[kind]):
-            e, s = row3(work.freedoms, j + k, AXIS_W), work.freedoms[j + k, REST_EFFORT]
-            s -= dot(row3(work.freedoms, j + k, UN), wdot) + dot(row3(work.freedoms, j + k, UF), a)
-            s *= work.freedoms[j + k, D_INV]
+            e, s = row3(work.freedoms, j + k, AXIS_W), freedom_acceleration(j + k, wdot, a, work)
             vdot[j + k] = s
             if slides(kind, k):
                 a = add(a, scale(s, e))

@@ -87,10 +87,19 @@ def ball_spring(kx, ky, kz, q):
 
 
 @kernel
+def add_spring(model, j, at, work):
+    """Add the spring of freedom j, which is at that coordinate, to its effort."""
+    work.freedoms[j, EFFORT] -= model.freedom[j, STIFFNESS] * (at - model.freedom[j, REST])
+
+
+@kernel
 def springs(model, i, q, work):
     """Add the springs of hinge i to its efforts: -k (q - rest) per freedom. A free body has none."""
     kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
     if kind == JointKind.FREE:
+        return
+    if kind == JointKind.REVOLUTE:
+        add_spring(model, j, q[k], work)
         return
     if kind == JointKind.SPHERICAL:
         stiffness = (model.freedom[j, STIFFNESS], model.freedom[j + 1, STIFFNESS], model.freedom[j + 2, STIFFNESS])
@@ -99,7 +108,7 @@ def springs(model, i, q, work):
             work.freedoms[j + c, EFFORT] += tau[c]
         return
     for c in range(NV[kind]):
-        work.freedoms[j + c, EFFORT] -= model.freedom[j + c, STIFFNESS] * (q[k + c] - model.freedom[j + c, REST])
+        add_spring(model, j + c, q[k + c], work)
 
 
 @kernel
