@@ -12,7 +12,7 @@ import numpy as np
 
 from rbt_ros.core.relative import relative_poses
 from rbt_ros.core.types import JointKind, Q, V
-from rbt_ros.core.vec import add, qmul, qturn, scale, turn_quat
+from rbt_ros.core.vec import add, qconj, qmul, qturn, scale, turn_quat
 from rbt_ros.errors import ScenarioError
 from rbt_ros.fields import Fields as Fields
 from rbt_ros.fields import Quaternion as Quaternion
@@ -238,13 +238,14 @@ def multi_dof_fields(robot: Robot, prefix: str, sample: Sample, stamp: int) -> F
 
 def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: int) -> Fields:
     """nav_msgs/Odometry of floating body i: pose in the world, twist in the body's own axes."""
-    q, p = sample.pose[i, :4], sample.pose[i, 4:]
-    w_B, v_B = turn_all((q * [1, -1, -1, -1])[None, :], sample.twist[i].reshape(2, 3))
+    pose, twist = sample.pose[i].tolist(), sample.twist[i].tolist()
+    q_WB, p_WB = pose[:4], pose[4:]
+    w_B, v_B = (qturn(qconj(q_WB), part) for part in (twist[:3], twist[3:]))
     return {
         "header": header(stamp, prefix + WORLD),
         "child_frame_id": prefix + robot.bodies[i].name,
-        "pose": {"pose": {"position": Vector3(*p.tolist()), "orientation": Quaternion(*q.tolist())}},
-        "twist": {"twist": {"linear": Vector3(*v_B.tolist()), "angular": Vector3(*w_B.tolist())}},
+        "pose": {"pose": {"position": Vector3(*p_WB), "orientation": Quaternion(*q_WB)}},
+        "twist": {"twist": {"linear": Vector3(*v_B), "angular": Vector3(*w_B)}},
     }
 
 

@@ -40,12 +40,13 @@ class Loops:
         self._given_q: set[int] = set()  # freedoms whose position was set
         self._given_v: set[int] = set()  # and whose rate was
         self._bond = c.bonds(model, self.rows)
+        self._slices = row_slices(robot.constraints)  # the rows of each
         self._warned = False
         self._closed: tuple[np.ndarray, set[int], set[int]] | None = None  # G at the last start, and what was set
 
     def set_motion(self, coupling: Coupling) -> None:
         """Let that be the motion of the prescribed joint of its name, if the joint moves now."""
-        for there, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+        for there, at in zip(self._robot.constraints, self._slices, strict=True):
             if there.name == coupling.name and coupling.signal is not None:
                 write_motion(self.rows, at.start, coupling.signal, coupling.origin_ns)
 
@@ -122,7 +123,7 @@ class Loops:
         if self._evaluate(y, input, t_ns, column) <= LOST:
             return
         off = np.abs(self._bond.column[column])
-        at = [float(off[rows].max()) for rows in row_slices(self._robot.constraints)]
+        at = [float(off[rows].max()) for rows in self._slices]
         worst = self._robot.constraints[int(np.argmax(at))]
         raise ScenarioError(
             f"{_kind(worst)} '{worst.name}' does not allow it: its {what} would be off by {max(at):.4g}. What moves by "
@@ -137,7 +138,7 @@ class Loops:
     def named(self, multipliers: np.ndarray, bond: c.Bonds) -> dict[str, ConstraintForce]:
         """What every constraint does with these multipliers; their rows are the first of `bond`."""
         forces = {}
-        for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+        for constraint, at in zip(self._robot.constraints, self._slices, strict=True):
             wrench = multipliers[at] @ bond.direction[at]
             scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
             effort = float(multipliers[at][0]) if scalar else np.nan
@@ -181,7 +182,7 @@ class Loops:
 
     def _motion(self, coupling: Coupling, t_ns: int) -> tuple[float, float]:
         """Position and rate of a prescribed joint now."""
-        at = row_slices(self._robot.constraints)[self._robot.constraints.index(coupling)]
+        at = self._slices[self._robot.constraints.index(coupling)]
         signal = int(self.rows.row[at.start, c.SIGNAL]) - 1
         u, u_dot, _ = signal_motion(self.rows, signal, t_ns, 0.0) if signal >= 0 else (coupling.offset, 0.0, 0.0)
         return float(u), float(u_dot)
@@ -280,7 +281,7 @@ class Loops:
     def _refuse_flipped(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """ScenarioError where a closure is half a turn from what it is meant to be: its conditions hold there too."""
         self._rank(y, input, t_ns)
-        for closure, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+        for closure, at in zip(self._robot.constraints, self._slices, strict=True):
             if not isinstance(closure, Closure) or closure.kind not in ("revolute", "weld"):
                 continue
             a, b = self.rows.row[at.start, [c.BODY_A, c.BODY_B]].astype(int)
@@ -297,7 +298,7 @@ class Loops:
         """The text of an error: which constraint does not hold at y, by how much."""
         self._rank(y, input, t_ns)
         off = np.abs(self._bond.column[[c.PHI, c.PHI_DOT]]).max(axis=0)
-        slices = row_slices(self._robot.constraints)
+        slices = self._slices
         worst = int(np.argmax([off[at].max() for at in slices]))
         name = f"{_kind(self._robot.constraints[worst])} '{self._robot.constraints[worst].name}'"
         return f"start: {name} does not hold, by {off[slices[worst]].max():.4g}; {why}"
@@ -309,7 +310,7 @@ class Loops:
             return
         self._warned, found, hints, before = True, [], [], 0
         L, size, rest, order = np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros(m, np.int64)
-        for constraint, at in zip(self._robot.constraints, row_slices(self._robot.constraints), strict=True):
+        for constraint, at in zip(self._robot.constraints, self._slices, strict=True):
             n = at.stop
             first = np.ascontiguousarray(self._bond.A[:n, :n])
             rank = semidefinite_factors(first, L, size, rest, order)
