@@ -69,23 +69,29 @@ class Watch:
         found = now & self.files | (named and named - _mapped_by_any())
         return {name for name in found if (self.shm / name).exists()}  # not removed meanwhile by who used it
 
-    def remove_ports(self) -> None:
-        """Remove our ports that nobody uses: who still sends to a participant that has ended opens its port once more.
+    def give_ports_back(self) -> None:
+        """Remove our ports that nobody uses, and forget all of them: who is next in a domain has the same ones.
 
-        The ended one had removed it, and who sends never does. The segments of a participant are its own alone.
+        Who still sends to a participant that has ended opens its port once more. The ended one had removed it, and who
+        sends never does. The segments of a participant are its own alone, and stay ours.
         """
-        used = _mapped_by_any()
-        for name in self.remaining_files():
-            port = name.removeprefix("sem.").removesuffix("_mutex").removesuffix("_el")
-            if port.startswith("fastrtps_port") and port not in used:
+        used, ports = _mapped_by_any(), {name for name in self.files if _segment(name).startswith("fastrtps_port")}
+        for name in ports:
+            if _segment(name) not in used:
                 (self.shm / name).unlink(missing_ok=True)
+        self.files -= ports
 
     def remove_files(self) -> None:
         """Tidy up after a process that was killed: Fast DDS removes its files only when it ends by itself."""
         used = _mapped_by_any()
         for name in self.remaining_files():
-            if name.removesuffix("_el").removeprefix("sem.").removesuffix("_mutex") not in used:
+            if _segment(name) not in used:
                 (self.shm / name).unlink(missing_ok=True)
+
+
+def _segment(name: str) -> str:
+    """The segment that a file of Fast DDS belongs to: itself, or the one whose lock or semaphore it is."""
+    return name.removeprefix("sem.").removesuffix("_mutex").removesuffix("_el")
 
 
 def _mapped(process: Path) -> set[str]:
@@ -112,7 +118,6 @@ def watch():
     yield watch
     watch.note_files(os.getpid())
     assert watch.processes() == {}, "processes of this test run are left"
-    watch.remove_ports()
     assert watch.remaining_files() == set(), "files of this test run are left in /dev/shm"
 
 

@@ -325,6 +325,7 @@ class Ros:
                     self._watch.remove_files()
             if "Traceback" in child.stderr:
                 faults.append(f"a traceback on stderr:\n{child.stderr}")
+        self._watch.give_ports_back()  # before the domain
         assert not faults, "\n".join(faults)
 
 

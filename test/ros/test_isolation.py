@@ -51,7 +51,9 @@ def test_a_port_that_a_peer_has_opened_once_more_is_removed_and_a_segment_is_fou
         for name in fresh.files:
             (fresh.shm / name).write_bytes(b"x")
         assert fresh.remaining_files() == {segment, *port}
-        fresh.remove_ports()
+        fresh.give_ports_back()
+        assert fresh.remaining_files() == {segment}
+        (fresh.shm / number).write_bytes(b"x")  # by who has the domain next
         assert fresh.remaining_files() == {segment}
     finally:
         for name in fresh.files:
