@@ -94,19 +94,20 @@ def steps_per_second(told: dict[str, float]) -> float:
 def measure_publish_cost(wanted: set[str]) -> dict[str, Row]:
     """A second of a 1 kHz cycle with JointState(9), and TF(6) at 100 Hz: the node's way from a Sample, and by hand."""
     import rclpy
+    from rclpy.serialization import deserialize_message
     from sensor_msgs.msg import JointState
     from tf2_msgs.msg import TFMessage
 
     import rbt_ros as rbt
     from rbt_ros import topics
-    from rbt_ros.ros.writers import writer
+    from rbt_ros.ros.writers import sample_writer
 
     sample, robot = chain_of_six()
     rclpy.init()
     node = rclpy.create_node("publish_cost")
     send_joints = node.create_publisher(JointState, "joint_states", 10).publish
     send_tf = node.create_publisher(TFMessage, "/tf", 10).publish
-    table = {topic.key: writer(topic, robot, "") for topic in topics.published(robot)}
+    table = {topic.key: sample_writer(topic, robot, "") for topic in topics.published(robot)}
 
     def ours():
         for k in range(CYCLES):
@@ -115,7 +116,8 @@ def measure_publish_cost(wanted: set[str]) -> dict[str, Row]:
                 send_tf(table["tf"](sample, k))
 
     ours()
-    joints, transforms = table["joint_states"](sample, 0), table["tf"](sample, 0)
+    joints = deserialize_message(table["joint_states"](sample, 0), JointState)
+    transforms = deserialize_message(table["tf"](sample, 0), TFMessage)
     position, velocity = list(joints.position), list(joints.velocity)
 
     def bare():

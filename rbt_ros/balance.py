@@ -7,6 +7,7 @@ import numpy as np
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
+from rbt_ros.core.vec import norm
 from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.unilateral import ropes_hold_the_world
@@ -17,7 +18,7 @@ class _Since:
     """What the samples are compared with: the first one after it was told to forget."""
 
     def __init__(self) -> None:
-        self._then: np.ndarray | None = None
+        self._then: list[float] | None = None
         self._then_ns = 0
         self._scale = 0.0
 
@@ -25,10 +26,10 @@ class _Since:
         """The next sample is compared with nothing."""
         self._then = None
 
-    def compare(self, now: np.ndarray, t_ns: int, size: float) -> tuple[np.ndarray, int, float]:
+    def compare(self, now: list[float], t_ns: int, size: float) -> tuple[list[float], int, float]:
         """That sample's summary and time [ns], and the largest size of the quantity since then."""
         if self._then is None:
-            self._then, self._then_ns, self._scale = now.copy(), t_ns, 0.0
+            self._then, self._then_ns, self._scale = now, t_ns, 0.0
         self._scale = max(self._scale, size)
         return self._then, self._then_ns, self._scale or 1.0
 
@@ -50,7 +51,7 @@ class Balance:
         )
         floats = floats and not holds_the_world(robot.constraints) and not ropes_hold_the_world(robot.ropes)
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
-        self._weight = robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]
+        self._weight = (robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]).tolist()
         factors = (math.nan if dissipates and not self._counts_work else 1.0, 1.0 if floats else math.nan)
         if not np.array_equal(factors, self._factors, equal_nan=True):
             self.forget()
@@ -67,20 +68,22 @@ class Balance:
         if not self._counts_work:
             self._energy.forget()
 
-    def conservation(self, now: np.ndarray, t_ns: int) -> Conservation:
+    def conservation(self, now: list[float], t_ns: int) -> Conservation:
         """Changes that work, losses and gravity's impulse do not explain; NaN for what this system does not keep."""
         momentum, angular = slice(inv.MOMENTUM, inv.MOMENTUM + 3), slice(inv.ANGULAR_COM, inv.ANGULAR_COM + 3)
         then, energy_ns, energy_scale = self._energy.compare(now, t_ns, now[inv.KINETIC])
         energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
         energy += (now[inv.DISSIPATED] - then[inv.DISSIPATED]) - (now[inv.WORK] - then[inv.WORK])
-        then, momenta_ns, angular_scale = self._momenta.compare(now, t_ns, float(np.linalg.norm(now[angular])))
-        impulse = self._weight * ((t_ns - momenta_ns) * 1e-9)
+        then, momenta_ns, angular_scale = self._momenta.compare(now, t_ns, norm(now[angular]))
+        seconds = (t_ns - momenta_ns) * 1e-9
+        lost = [a - b - w * seconds for a, b, w in zip(now[momentum], then[momentum], self._weight, strict=True)]
+        turned = [a - b for a, b in zip(now[angular], then[angular], strict=True)]
         conservative, floats = self._factors
         return Conservation(
-            float(conservative * energy / energy_scale),
-            float(floats * np.linalg.norm(now[momentum] - then[momentum] - impulse)),
-            float(floats * np.linalg.norm(now[angular] - then[angular]) / angular_scale),
-            float(now[inv.QUATERNION]),
+            conservative * energy / energy_scale,
+            floats * norm(lost),
+            floats * norm(turned) / angular_scale,
+            now[inv.QUATERNION],
             momenta_ns,
             energy_ns,
         )

@@ -73,7 +73,8 @@ def measurement(message: Any) -> Measurement:
     age, _, unit = message.header.frame_id.partition(" ")
     if unit != "ns old" or not age.isdecimal():
         raise MessageError(f"measurement: frame_id '{shortened(message.header.frame_id)}' does not tell its age.")
-    return Measurement(tuple(message.name), tuple(message.position), tuple(message.velocity), int(age))
+    position, velocity = (tuple(map(float, values)) for values in (message.position, message.velocity))
+    return Measurement(tuple(message.name), position, velocity, int(age))
 
 
 def measurement_fields(command: Measurement, stamp: int) -> Fields:

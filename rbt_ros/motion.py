@@ -258,7 +258,7 @@ class Motion(HasModes):
             tuple(values[inv.ANGULAR : inv.ANGULAR + 3]),
             tuple(values[inv.ANGULAR_COM : inv.ANGULAR_COM + 3]),
             tuple(values[inv.CENTRE : inv.CENTRE + 3]),
-            self._balance.conservation(summary, self.t_ns),
+            self._balance.conservation(values, self.t_ns),
             forces.constraints,
             Work(values[inv.WORK], values[inv.DISSIPATED]) if self._counts_work else None,
             self.locked,
@@ -274,11 +274,11 @@ class Motion(HasModes):
         now, loops, contacts = (self._mech.motion, self._acting, self.t_ns), self._mech.loops, self._mech.contacts
         if not (loops or contacts or self.robot.constraints):
             return NO_FORCES
-        idle = idle_forces(self.robot)  # what locks keep does nothing
         if contacts and contacts.watches:
             found = contacts.forces(*now, loops)
         else:
             found = Forces(loops.forces(*now) if loops else {}, {}, {})
+        idle = idle_forces(self.robot)  # what locks keep does nothing
         return Forces(idle.constraints | found.constraints, idle.ropes | found.ropes, idle.stops | found.stops)
 
     # checkpoints

@@ -238,15 +238,20 @@ def multi_dof_fields(robot: Robot, prefix: str, sample: Sample, stamp: int) -> F
 
 def odometry_fields(robot: Robot, prefix: str, i: int, sample: Sample, stamp: int) -> Fields:
     """nav_msgs/Odometry of floating body i: pose in the world, twist in the body's own axes."""
-    pose, twist = sample.pose[i].tolist(), sample.twist[i].tolist()
-    q_WB, p_WB = pose[:4], pose[4:]
-    w_B, v_B = (qturn(qconj(q_WB), part) for part in (twist[:3], twist[3:]))
+    p_WB, q_WB, v_B, w_B = odometry_numbers(sample, i)
     return {
         "header": header(stamp, prefix + WORLD),
         "child_frame_id": prefix + robot.bodies[i].name,
         "pose": {"pose": {"position": Vector3(*p_WB), "orientation": Quaternion(*q_WB)}},
         "twist": {"twist": {"linear": Vector3(*v_B), "angular": Vector3(*w_B)}},
     }
+
+
+def odometry_numbers(sample: Sample, i: int) -> tuple[Sequence[float], ...]:
+    """(p_WB, q_WB, v_B, w_B) of floating body i: its pose, its twist in its own axes."""
+    pose, twist = sample.pose[i].tolist(), sample.twist[i].tolist()
+    q_BW = qconj(pose[:4])
+    return pose[4:], pose[:4], qturn(q_BW, twist[3:]), qturn(q_BW, twist[:3])
 
 
 def constraint_efforts(robot: Robot) -> list[Topic]:

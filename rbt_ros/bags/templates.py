@@ -1,91 +1,168 @@
 """Samples -> bytes of messages. Those that go out up to a thousand times a second are patched into a template: their
-strings and lengths never change. `test_templates` compares each with what `cdr.encode` makes of the fields in `topics`.
+strings and lengths never change. `test_cdr` compares each with what `cdr.encode` makes of the fields in `topics`.
 """
 
 import struct
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rbt_ros.bags.cdr import encode, layout
+from rbt_ros.bags.cdr import Layout, encode, layout
 from rbt_ros.bags.types import Types
 from rbt_ros.core.types import Q, V
+from rbt_ros.fields import Fields, header
 from rbt_ros.model.robot import Robot
 from rbt_ros.results import Sample
-from rbt_ros.topics import Frames, Topic
+from rbt_ros.topics import Frames, Topic, odometry_numbers
 
 SECOND_NS = 1_000_000_000
+JOINT_STATE = "sensor_msgs/msg/JointState"
+NUMBERS = ("position", "velocity", "effort")
 STAMP = struct.Struct("<iI")
-POSE = struct.Struct("<7d")
+POSE = struct.Struct("<7d")  # x y z of the place, x y z w of the attitude: both messages have them in a row
+TWIST = struct.Struct("<6d")
 
 Encoder = Callable[[Sample, int], bytes]
 
 
-def encoder(types: Types, topic: Topic, robot: Robot, prefix: str) -> Encoder:
-    """(sample, stamp [ns]) -> the bytes of a message of `topic`."""
+def encoder(types: Types, topic: Topic, robot: Robot, prefix: str, local: str = "") -> Encoder:
+    """(sample, stamp [ns]) -> the bytes of a message of `topic`. prefix, local: as in `topics.published`."""
+    if topic.qos == "clock":
+        return clock
     if topic.key == "joint_states" and robot.joint_names:
-        return JointTemplate(types, topic, robot)
+        return JointTemplate(types, robot)
     if topic.key == "tf":
-        return TransformTemplate(types, topic, robot)
+        return TransformTemplate(types, topic, Frames(robot, fixed=False, local=local))
+    if topic.key == "odom":
+        return OdometryTemplate(types, topic, robot, prefix)
     return lambda sample, stamp: bytes(encode(types, topic.type, topic.fields(sample, stamp)))
+
+
+def clock(_: Sample | None, stamp: int) -> bytes:
+    """rosgraph_msgs/Clock."""
+    return b"\0\1\0\0" + STAMP.pack(*divmod(stamp, SECOND_NS))
+
+
+class JointMessages:
+    """sensor_msgs/JointState of the same joints each time."""
+
+    def __init__(self, types: Types, names: Sequence[str]):
+        self._types, self._names = types, list(names)
+        self._sizes: tuple[int, ...] = ()
+        self._bytes = bytearray()
+
+    def __call__(self, stamp: int, frame: str, position: bytes, velocity: bytes, effort: bytes = b"") -> bytes:
+        """The message. position, velocity, effort: arrays of doubles."""
+        text = frame.encode()
+        parts = text, position, velocity, effort
+        if (sizes := tuple(map(len, parts))) != self._sizes:
+            self._sizes = sizes
+            self._build(frame)
+        STAMP.pack_into(self._bytes, self._stamp, *divmod(stamp, SECOND_NS))
+        for place, part in zip(self._places, parts, strict=True):
+            self._bytes[place] = part
+        return bytes(self._bytes)
+
+    def _build(self, frame: str) -> None:
+        """A message of such lengths, and where its parts lie."""
+        fields = {key: [0.0] * (size // 8) for key, size in zip(NUMBERS, self._sizes[1:], strict=True)}
+        self._bytes = encode(self._types, JOINT_STATE, {"header": header(0, frame), "name": self._names, **fields})
+        found = layout(self._types, JOINT_STATE, self._bytes)
+        self._stamp = found.numbers["header.stamp.sec"].offset
+        begins = [found.strings["header.frame_id"][0], *(found.numbers[key].offset for key in NUMBERS)]
+        self._places = [slice(begin, begin + size) for begin, size in zip(begins, self._sizes, strict=True)]
+
+
+def joint_writer(types: Types) -> Callable[[Fields], bytes]:
+    """Fields of sensor_msgs/JointState, as `topics` makes them -> bytes; one list of names after the other."""
+    messages: dict[tuple[str, ...], JointMessages] = {}
+
+    def write(fields: Fields) -> bytes:
+        names = tuple(fields["name"])
+        if names not in messages:
+            messages.clear()
+            messages[names] = JointMessages(types, names)
+        sec, nanosec = fields["header"]["stamp"]
+        stamp = sec * SECOND_NS + nanosec
+        numbers = (array("d", fields.get(key, ())).tobytes() for key in NUMBERS)
+        return messages[names](stamp, fields["header"]["frame_id"], *numbers)
+
+    return write
 
 
 class JointTemplate:
     """sensor_msgs/JointState of all one-axis freedoms."""
 
-    def __init__(self, types: Types, topic: Topic, robot: Robot):
-        tree, self._types, self._topic = robot.model.tree, types, topic
+    def __init__(self, types: Types, robot: Robot):
+        tree = robot.model.tree
         count = [len(hinge.joint_names) for hinge in robot.hinges]
         self._q = np.array([tree[i, Q] + k for i, n in enumerate(count) for k in range(n)], dtype=np.intp)
         self._v = np.array([tree[i, V] + k for i, n in enumerate(count) for k in range(n)], dtype=np.intp)
-        self._bytes: bytearray | None = None
-
-    def _build(self, sample: Sample, stamp: int) -> bytearray:
-        found = encode(self._types, self._topic.type, self._topic.fields(sample, stamp))
-        numbers, size = layout(self._types, self._topic.type, found).numbers, 8 * len(self._q)
-        self._stamp = numbers["header.stamp.sec"].offset
-        self._position, self._velocity = (
-            slice(numbers[key].offset, numbers[key].offset + size) for key in ("position", "velocity")
-        )
-        return found
+        self._message = JointMessages(types, robot.joint_names)
 
     def __call__(self, sample: Sample, stamp: int) -> bytes:
         """The message."""
-        if self._bytes is None:
-            self._bytes = self._build(sample, stamp)
-        STAMP.pack_into(self._bytes, self._stamp, *divmod(stamp, SECOND_NS))
-        self._bytes[self._position] = sample.q[self._q].tobytes()
-        self._bytes[self._velocity] = sample.v[self._v].tobytes()
+        return self._message(stamp, "", sample.q[self._q].tobytes(), sample.v[self._v].tobytes())
+
+
+class _Template:
+    """A message whose first version is made from the table of topics."""
+
+    def __init__(self, types: Types, topic: Topic):
+        self._types, self._topic = types, topic
+        self._bytes = bytearray()
+
+    def __call__(self, sample: Sample, stamp: int) -> bytes:
+        """The message."""
+        if not self._bytes:
+            self._bytes = encode(self._types, self._topic.type, self._topic.fields(sample, stamp))
+            self._find(layout(self._types, self._topic.type, self._bytes), sample)
+        self._patch(self._bytes, divmod(stamp, SECOND_NS), sample)
         return bytes(self._bytes)
 
+    def _find(self, found: Layout, sample: Sample) -> None:
+        """Keep where that lies which `_patch` writes."""
+        raise NotImplementedError
 
-class TransformTemplate:
+    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
+        """Write what changes."""
+        raise NotImplementedError
+
+
+class TransformTemplate(_Template):
     """tf2_msgs/TFMessage of all that moves."""
 
-    def __init__(self, types: Types, topic: Topic, robot: Robot):
-        self._types, self._topic = types, topic
-        self._frames = Frames(robot, fixed=False)
-        self._bytes: bytearray | None = None
-        self._at: list[tuple[int, int]] = []  # of stamp and pose
+    def __init__(self, types: Types, topic: Topic, frames: Frames):
+        super().__init__(types, topic)
+        self._frames = frames
 
-    def _build(self, sample: Sample, stamp: int) -> bytearray:
-        found = encode(self._types, self._topic.type, self._topic.fields(sample, stamp))
-        numbers = layout(self._types, self._topic.type, found).numbers
-        self._at = [
-            (numbers[f"transforms[{k}].header.stamp.sec"].offset, numbers[f"transforms[{k}].{POSE_FIRST}"].offset)
-            for k in range(len(self._frames.transforms(sample)))
-        ]
-        return found
+    def _find(self, found: Layout, sample: Sample) -> None:
+        paths = [f"transforms[{k}]." for k in range(len(self._frames.transforms(sample)))]
+        ends = ("header.stamp.sec", "transform.translation.x")
+        self._at = [tuple(found.numbers[path + end].offset for end in ends) for path in paths]
 
-    def __call__(self, sample: Sample, stamp: int) -> bytes:
-        """The message."""
-        if self._bytes is None:
-            self._bytes = self._build(sample, stamp)
-        buffer, time = self._bytes, divmod(stamp, SECOND_NS)
+    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
         for (at_stamp, at_pose), (_, _, q, p) in zip(self._at, self._frames.transforms(sample), strict=True):
             STAMP.pack_into(buffer, at_stamp, *time)
             POSE.pack_into(buffer, at_pose, *p, q[1], q[2], q[3], q[0])
-        return bytes(buffer)
 
 
-POSE_FIRST = "transform.translation.x"  # then y z, then the rotation's x y z w: seven numbers in a row
+class OdometryTemplate(_Template):
+    """nav_msgs/Odometry of a floating body."""
+
+    def __init__(self, types: Types, topic: Topic, robot: Robot, prefix: str):
+        super().__init__(types, topic)
+        self._robot, self._prefix = robot, prefix
+
+    def _find(self, found: Layout, sample: Sample) -> None:
+        frame = self._topic.fields(sample, 0)["child_frame_id"]
+        self._body = self._robot.body_index(frame.removeprefix(self._prefix))
+        paths = ("header.stamp.sec", "pose.pose.position.x", "twist.twist.linear.x")
+        self._stamp, self._pose, self._twist = (found.numbers[path].offset for path in paths)
+
+    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
+        p, q, v, w = odometry_numbers(sample, self._body)
+        STAMP.pack_into(buffer, self._stamp, *time)
+        POSE.pack_into(buffer, self._pose, *p, q[1], q[2], q[3], q[0])
+        TWIST.pack_into(buffer, self._twist, *v, *w)

@@ -12,7 +12,7 @@
 A knot at the end of a step belongs to the next step, at its start to this one: kinks on ticks cost no order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -174,9 +174,9 @@ def feedback(coordinate: int, kp: float, kd: float, r: float, u: float) -> Signa
     return Signal(FEEDBACK, coordinate, [kp, kd, r, u])
 
 
-def cubics(knots_ns: Sequence[int], pieces: np.ndarray) -> Signal:
+def cubics(knots_ns: Sequence[int], pieces: Iterable[Iterable[float]]) -> Signal:
     """c0 + c1 x + c2 x² + c3 x³, x [s] since the knot before: pieces (n - 1, 4); outside the end values."""
-    return Signal(CUBIC, len(knots_ns), [*map(float, knots_ns), *np.asarray(pieces, dtype=float).ravel()])
+    return Signal(CUBIC, len(knots_ns), [*map(float, knots_ns), *(float(c) for piece in pieces for c in piece)])
 
 
 def stage_samples(h_ns: int, nodes: Sequence[float], values: np.ndarray) -> Signal:

@@ -137,13 +137,18 @@ class Loops:
 
     def named(self, multipliers: np.ndarray, bond: c.Bonds) -> dict[str, ConstraintForce]:
         """What every constraint does with these multipliers; their rows are the first of `bond`."""
-        forces = {}
+        forces, off = {}, bond.column[c.PHI]
         for constraint, at in zip(self._robot.constraints, self._slices, strict=True):
-            wrench = multipliers[at] @ bond.direction[at]
-            scalar = isinstance(constraint, Coupling) or constraint.kind == "distance"
-            effort = float(multipliers[at][0]) if scalar else np.nan
-            residual = float(np.abs(bond.column[c.PHI, at]).max())
-            forces[constraint.name] = ConstraintForce(effort, wrench, residual)
+            if isinstance(constraint, Coupling) or constraint.kind == "distance":
+                row = at.start
+                effort, wrench, residual = (
+                    float(multipliers[row]),
+                    multipliers[row] * bond.direction[row],
+                    abs(off[row]),
+                )
+            else:
+                effort, wrench, residual = np.nan, multipliers[at] @ bond.direction[at], np.abs(off[at]).max()
+            forces[constraint.name] = ConstraintForce(effort, wrench, float(residual))
         return forces
 
     def _rank(self, y: np.ndarray, input: Input, t_ns: int) -> int:

@@ -17,6 +17,8 @@ from rbt_ros.model.modes import Change
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.ticks import Ticks
 
+NO_LOAD = np.zeros((0, t.LOAD_COLUMNS))
+
 Vector = tuple[float, float, float]
 FOR_EVER = 2**62  # [ticks] what has no end
 
@@ -94,7 +96,7 @@ class Timeline:
         self._happened = 0  # how many of them have
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self.targets = Targets(robot)  # of the hinges
-        self.current = Input(self.targets.efforts, np.zeros((0, t.LOAD_COLUMNS)))
+        self.current = Input(self.targets.efforts, NO_LOAD)
         self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` is not known to hold
 
@@ -270,7 +272,8 @@ class Timeline:
             else:
                 driven = [(int(j), scaled(item.signal, item.value[j])) for j in np.nonzero(item.value)[0]]
                 signals += [self._driven(item, signal, j) for j, signal in driven]
-        self.current = Input(efforts, np.array(rows).reshape(len(rows), t.LOAD_COLUMNS), *signal_arrays(signals))
+        loads = np.array(rows) if rows else NO_LOAD
+        self.current = Input(efforts, loads, *(signal_arrays(signals) if signals else ()))
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
         edges += [self._tick_of(planned) for planned in self._changes[self._happened :]]

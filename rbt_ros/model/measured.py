@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from rbt_ros.core.signals import Signal, cubics
 from rbt_ros.errors import MessageError, ModelError
 from rbt_ros.model.checks import number
@@ -75,7 +73,7 @@ class Followed(NamedTuple):
             later = knots[-1].t_ns + STRAIGHT_NS
             knots.append(Knot(later, end.position + end.rate * (later - end.t_ns) * 1e-9, end.rate))
         pieces = [hermite(a, b) for a, b in zip(knots, knots[1:], strict=False)]
-        return cubics([knot.t_ns - knots[0].t_ns for knot in knots], np.array(pieces))
+        return cubics([knot.t_ns - knots[0].t_ns for knot in knots], pieces)
 
 
 def hermite(a: Knot, b: Knot) -> tuple[float, float, float, float]:

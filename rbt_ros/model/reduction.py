@@ -56,6 +56,24 @@ class Reduction:
         return tuple(i for i in self.full.free_bodies if self.q_at[self.full.model.tree[i, t.Q]] < 0)
 
     @cached_property
+    def _moving(self) -> tuple[np.ndarray, np.ndarray]:
+        """The full robot's freedoms that move by themselves: in it, and in the engine."""
+        moving = np.flatnonzero(self.v_at >= 0)
+        return moving, self.v_at[moving]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the full robot's [q, v] that the engine has: in it, and in the engine's."""
+        placed, (moving, freedoms) = np.flatnonzero(self.q_at >= 0), self._moving
+        here = [placed, self.full.coordinates + moving]
+        return np.concatenate(here), np.concatenate([self.q_at[placed], self.robot.coordinates + freedoms])
+
+    @cached_property
+    def _is_in_order(self) -> bool:
+        """Whether the engine has the bodies in the user's order."""
+        return bool((self.rows == np.arange(len(self.rows))).all())
+
+    @cached_property
     def _is_shifted(self) -> bool:
         return bool(self.shift.any())
 
@@ -71,7 +89,7 @@ class Reduction:
             pose, twist = pose.copy(), twist.copy()
             pose[:, 4:] += arm
             twist[:, 3:] += np.cross(twist[:, :3], arm)
-        return (pose, twist) if self.is_whole else (pose[self.rows], twist[self.rows])
+        return (pose, twist) if self._is_in_order else (pose[self.rows], twist[self.rows])
 
     def frame_accelerations(self, pose: np.ndarray, twist: np.ndarray, accel: np.ndarray) -> np.ndarray:
         """Those of the user's frames, in the user's order, from those of the engine's: a + ẇ × r + ω × (ω × r)."""
@@ -79,7 +97,7 @@ class Reduction:
             arm, w = turn_all(pose[:, :4], self.shift), twist[:, :3]
             accel = accel.copy()
             accel[:, 3:] += np.cross(accel[:, :3], arm) + np.cross(w, np.cross(w, arm))
-        return accel if self.is_whole else accel[self.rows]
+        return accel if self._is_in_order else accel[self.rows]
 
     def restricted(self, motion: np.ndarray) -> np.ndarray:
         """[q, v] of the engine from the user's; docks that can turn are at zero and rest."""
@@ -92,18 +110,18 @@ class Reduction:
 
     def put(self, q: np.ndarray, v: np.ndarray, motion: np.ndarray) -> None:
         """Write the user's q and v into the engine's motion [q, v], as far as it has them."""
-        motion[self.q_at[self.q_at >= 0]] = q[self.q_at >= 0]
-        motion[self.robot.coordinates + self.v_at[self.v_at >= 0]] = v[self.v_at >= 0]
+        here, there = self._places
+        motion[there] = np.concatenate([q, v])[here]
 
     def expanded(self, model: Model, motion: np.ndarray, work: Work) -> np.ndarray:
         """[q, v] of the user from the engine's; floating bodies that are carried: from where they are."""
         if self.is_whole:
             return motion.copy()
-        nq, small_nq = self.full.coordinates, self.robot.coordinates
+        here, there = self._places
         full = np.concatenate([self.held, np.zeros(self.full.freedoms)])
-        full[:nq][self.q_at >= 0] = motion[self.q_at[self.q_at >= 0]]
-        full[nq:][self.v_at >= 0] = motion[small_nq + self.v_at[self.v_at >= 0]]
+        full[here] = motion[there]
         if self.carried:
+            nq, small_nq = self.full.coordinates, self.robot.coordinates
             pose, twist = np.empty((len(self.rows), 7)), np.empty((len(self.rows), 6))
             kinematics(model, motion[:small_nq], motion[small_nq:], work, pose, twist)
             for i in self.carried:
@@ -118,13 +136,18 @@ class Reduction:
         """What acts on the engine's freedoms and bodies; locks take what acts on theirs."""
         if self.is_whole:
             return given
-        tau, load, signal = np.zeros(self.robot.freedoms), given.load.copy(), given.signal.copy()
-        tau[self.v_at[self.v_at >= 0]] = given.tau[self.v_at >= 0]
-        load[:, t.LOAD_BODY] = self.rows[load[:, t.LOAD_BODY].astype(int)]
-        driving = signal[:, t.DRIVES] >= 0
-        signal[driving, t.DRIVES] = self.v_at[signal[driving, t.DRIVES]]
-        reading = signal[:, t.LAW] == t.FEEDBACK
-        signal[reading, t.COUNT] = self.q_at[signal[reading, t.COUNT]]
+        tau, load, signal = np.zeros(self.robot.freedoms), given.load, given.signal
+        here, there = self._moving
+        tau[there] = given.tau[here]
+        if len(load):
+            load = load.copy()
+            load[:, t.LOAD_BODY] = self.rows[load[:, t.LOAD_BODY].astype(int)]
+        if len(signal):
+            signal = signal.copy()
+            driving = signal[:, t.DRIVES] >= 0
+            signal[driving, t.DRIVES] = self.v_at[signal[driving, t.DRIVES]]
+            reading = signal[:, t.LAW] == t.FEEDBACK
+            signal[reading, t.COUNT] = self.q_at[signal[reading, t.COUNT]]
         return Input(tau, load, signal, given.data)
 
 

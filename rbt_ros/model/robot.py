@@ -106,24 +106,31 @@ class Robot:
             raise ModelError(f"robot '{self.name}' has no {what} {name!r:.80}; it has {', '.join(names)}.")
         return names.index(name)
 
-    @property
+    @cached_property
     def free_bodies(self) -> tuple[int, ...]:
         """The bodies that float: those on free hinges."""
         return tuple(i for i, h in enumerate(self.hinges) if h.kind == JointKind.FREE)
 
-    @property
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """All one-axis freedoms, in the order of JointState and of the command arrays."""
         return tuple(name for h in self.hinges for name in h.joint_names)
 
     def joint_place(self, joint: str) -> tuple[int, int, int]:
         """Body, coordinate and freedom of a one-axis joint."""
-        for i, hinge in enumerate(self.hinges):
-            if isinstance(joint, str) and joint in hinge.joint_names:
-                k = hinge.joint_names.index(joint)
-                return i, int(self.model.tree[i, Q]) + k, int(self.model.tree[i, V]) + k
+        if isinstance(joint, str) and joint in self._joint_places:
+            return self._joint_places[joint]
         known = ", ".join(self.joint_names) or "none"
         raise ModelError(f"robot '{self.name}' has no joint {joint!r:.80} of one axis; it has {known}.")
+
+    @cached_property
+    def _joint_places(self) -> dict[str, tuple[int, int, int]]:
+        tree = self.model.tree
+        return {
+            joint: (i, int(tree[i, Q]) + k, int(tree[i, V]) + k)
+            for i, hinge in enumerate(self.hinges)
+            for k, joint in enumerate(hinge.joint_names)
+        }
 
     @property
     def mass(self) -> float:

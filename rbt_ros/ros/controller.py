@@ -20,9 +20,10 @@ from rbt_ros.control import CLOCK_START_NS, Action, BodySeen, Controller, JointS
 from rbt_ros.errors import RbtError
 from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Wrench
-from rbt_ros.ros.convert import fields_of, fill, message_class, stamp_of
+from rbt_ros.ros.convert import fields_of, message_class, stamp_of
 from rbt_ros.ros.executor import NodeExecutor
 from rbt_ros.ros.stop import StopRequest
+from rbt_ros.ros.writers import field_writer
 
 JOINTS = ""  # stands for joint_states among the bodies
 DEPTH = 10
@@ -89,9 +90,8 @@ class ControllerNode(Node):
     def _on(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
         """What publishes fields on `topic`."""
         if topic not in self._publish:
-            message = message_class(kind)()
-            publisher = self.create_publisher(type(message), topic, DEPTH)
-            self._publish[topic] = lambda fields: publisher.publish(fill(message, fields))
+            publisher, write = self.create_publisher(message_class(kind), topic, DEPTH), field_writer(kind)
+            self._publish[topic] = lambda fields: publisher.publish(write(fields))
         return self._publish[topic]
 
 

@@ -23,7 +23,7 @@ from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import ClockGuard
 from rbt_ros.ros.command_topics import CommandTopics
-from rbt_ros.ros.convert import fill, message_class, shortened
+from rbt_ros.ros.convert import message_class, shortened
 from rbt_ros.ros.engine_parameters import EngineParameters, begin
 from rbt_ros.ros.hinge_parameters import HingeParameters
 from rbt_ros.ros.loop import SECOND_NS, Loop, Output
@@ -37,7 +37,7 @@ from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
 from rbt_ros.ros.stepping import Stepping
 from rbt_ros.ros.view import View
-from rbt_ros.ros.writers import writer
+from rbt_ros.ros.writers import field_writer, sample_writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
@@ -227,12 +227,12 @@ class SimulatorNode(ManagedNode):
         self._publish_run({"data": json.dumps({**run, "stamp": self.loop.stamp_ns(), "by_stamp": True})})
 
     def _publisher(self, topic: str, kind: str, qos: str) -> Callable[[topics.Fields], None]:
-        """A function that publishes fields on `topic`, reusing one message."""
-        message, send = message_class(kind)(), self._sender(topic, kind, qos)
-        return lambda fields: send(fill(message, fields))
+        """A function that publishes fields on `topic`."""
+        write, send = field_writer(kind), self._sender(topic, kind, qos)
+        return lambda fields: send(write(fields))
 
     def _sender(self, topic: str, kind: str, qos: str) -> Callable[[Any], None]:
-        """A function that publishes messages on `topic`."""
+        """A function that publishes messages, or the bytes of messages, on `topic`."""
         publisher = self.create_publisher(
             message_class(kind),
             topic,
@@ -260,7 +260,7 @@ class SimulatorNode(ManagedNode):
                 continue
             send, write = (
                 self._sender(topic.name, topic.type, topic.qos),
-                writer(topic, self.robot, self._prefix, local),
+                sample_writer(topic, self.robot, self._prefix, local),
             )
             if topic.qos == "latched":
                 send(write(first, stamp))
