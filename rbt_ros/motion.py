@@ -10,6 +10,7 @@ import numpy as np
 from rbt_ros.balance import Balance
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
+from rbt_ros.core.jit import direct
 from rbt_ros.core.types import State
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.contacts import Forces, idle_forces
@@ -156,8 +157,13 @@ class Motion(HasModes):
         if (loss_ns := self._mech.next_loss_ns()) is not None:
             self._inputs.end_at(loss_ns)
         self._acting = self._mech.now.acting(self._inputs.current)
-        self._go_on = self._how.step(self._mech, self._acting, self.h_ns)
+        self._go_on = self._first_step
         self._grid = tuple(self.ticks)  # a plain tuple is unpacked in a tenth of the time
+
+    def _first_step(self, t_ns: int, ticks: int) -> tuple[int, int, int]:
+        """The first call of `_go_on` with what acts now: it finds, maybe compiles, what the others call."""
+        self._go_on = direct(self._how.step(self._mech, self._acting, self.h_ns))
+        return self._go_on(t_ns, ticks)
 
     def _failure(self, code: int, body: int) -> str:
         hinge, tick = self._mech.now.robot.hinges[body].name, self.tick + 1

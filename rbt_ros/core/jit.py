@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import inspect
 import os
 import tempfile
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.extending import register_jitable
 
 
@@ -85,3 +87,34 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(cache=True, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+_ENTRIES: dict[tuple, Callable[..., Any]] = {}
+
+
+def direct(call: Callable[..., Any]) -> Callable[..., Any]:
+    """What does as `call`, a routine with some of its arguments given, does for integers as the others.
+
+    numba looks at the types of all arguments in each call, which for an integrator takes half a microsecond: here they
+    are looked at once. What is no such routine is returned as it is.
+    """
+    if not (isinstance(call, functools.partial) and isinstance(call.func, numba.core.dispatcher.Dispatcher)):
+        return call
+    try:
+        key = call.func, *(_KINDS[each.__class__](each) for each in call.args)
+    except KeyError:  # a tuple of arrays, say
+        return call
+    if key not in _ENTRIES:
+        types = [numba.typeof(each) for each in call.args]
+        given = len(inspect.signature(call.func.py_func).parameters)
+        signature = (*types, *[numba.types.int64] * (given - len(types)))
+        call.func.compile(signature)  # or loaded, or there already
+        _ENTRIES[key] = call.func.get_overload(signature)
+    return functools.partial(_ENTRIES[key], *call.args)
+
+
+_KINDS: dict[type, Callable[[Any], Any]] = {  # what numba makes of an argument depends on this alone
+    np.ndarray: lambda array: array.flags.num,  # the place among the arguments says what is in it
+    int: type,
+    float: type,
+}
