@@ -120,14 +120,14 @@ def run(model, y, input, t_ns, h_ns, ticks, zxz, work, x):
     unit sphere: its norm drifts by round-off only, and the attitude does not depend on it.
     """
     size, h = y.shape[0], h_ns * 1e-9
-    stage = work.stage[:, :size]
-    good, place = stage[GOOD_ROW], stage[STAGE_ROW]
+    stage = work.stage
+    good, place = stage[GOOD_ROW, :size], stage[STAGE_ROW, :size]
     for tick in range(ticks):
         copy(y, good)
         for j in range(dop853.STAGES):
             weighted_sum(stage, A[j], j, place)
             shift(good, place, h)
-            slope(model, place, input, t_ns, C[j] * h, zxz, work, x, stage[j])
+            slope(model, place, input, t_ns, C[j] * h, zxz, work, x, stage[j, :size])
         weighted_sum(stage, B, dop853.STAGES, y)
         shift(good, y, h)
         if not all_finite(y):

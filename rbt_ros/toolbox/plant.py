@@ -9,6 +9,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.record import fill_derivatives
 from rbt_ros.core.types import NO_DATA, NO_SIGNAL, Model
 from rbt_ros.core.work import Work, workspace
+from rbt_ros.model.arrays import frozen
 from rbt_ros.toolbox.body import RigidBody
 from rbt_ros.toolbox.forces import Load, load_rows, vectors
 from rbt_ros.toolbox.state import STATES, LabState
@@ -23,7 +24,7 @@ class Plant:
         world = np.zeros(t.WORLD_COLUMNS)
         world[t.GRAVITY : t.GRAVITY + 3] = g
         self.body, self.gravity, self.loads = body, g, tuple(loads)
-        self.model: Model = body.robot.model._replace(world=world)
+        self.model: Model = body.robot.model._replace(world=frozen(world))  # as scenarios have it: the same kernels
         self.held = [
             i for i, load in enumerate(loads) if isinstance(load.source, OfState) and load.source.per == "step"
         ]
