@@ -114,7 +114,7 @@ def direct(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _KINDS: dict[type, Callable[[Any], Any]] = {  # what numba makes of an argument depends on this alone
-    np.ndarray: lambda array: array.flags.num,  # the place among the arguments says what is in it
+    np.ndarray: lambda array: (array.dtype.num, array.ndim, array.flags.num),
     int: type,
     float: type,
 }
