@@ -280,11 +280,11 @@ class Motion(HasModes):
         now, loops, contacts = (self._mech.motion, self._acting, self.t_ns), self._mech.loops, self._mech.contacts
         if not (loops or contacts or self.robot.constraints):
             return NO_FORCES
+        idle = idle_forces(self.robot)  # what locks keep does nothing
         if contacts and contacts.watches:
             found = contacts.forces(*now, loops)
         else:
             found = Forces(loops.forces(*now) if loops else {}, {}, {})
-        idle = idle_forces(self.robot)  # what locks keep does nothing
         return Forces(idle.constraints | found.constraints, idle.ropes | found.ropes, idle.stops | found.stops)
 
     # checkpoints

@@ -140,15 +140,11 @@ class Loops:
         forces, off = {}, bond.column[c.PHI]
         for constraint, at in zip(self._robot.constraints, self._slices, strict=True):
             if isinstance(constraint, Coupling) or constraint.kind == "distance":
-                row = at.start
-                effort, wrench, residual = (
-                    float(multipliers[row]),
-                    multipliers[row] * bond.direction[row],
-                    abs(off[row]),
-                )
+                effort = float(multipliers[at.start])
+                wrench = effort * bond.direction[at.start]
             else:
-                effort, wrench, residual = np.nan, multipliers[at] @ bond.direction[at], np.abs(off[at]).max()
-            forces[constraint.name] = ConstraintForce(effort, wrench, float(residual))
+                effort, wrench = np.nan, multipliers[at] @ bond.direction[at]
+            forces[constraint.name] = ConstraintForce(effort, wrench, max(map(abs, off[at].tolist())))
         return forces
 
     def _rank(self, y: np.ndarray, input: Input, t_ns: int) -> int:
