@@ -106,63 +106,56 @@ class JointTemplate:
         return self._message(stamp, "", sample.q[self._q].tobytes(), sample.v[self._v].tobytes())
 
 
-class _Template:
-    """A message whose first version is made from the table of topics."""
-
-    def __init__(self, types: Types, topic: Topic):
-        self._types, self._topic = types, topic
-        self._bytes = bytearray()
-
-    def __call__(self, sample: Sample, stamp: int) -> bytes:
-        """The message."""
-        if not self._bytes:
-            self._bytes = encode(self._types, self._topic.type, self._topic.fields(sample, stamp))
-            self._find(layout(self._types, self._topic.type, self._bytes), sample)
-        self._patch(self._bytes, divmod(stamp, SECOND_NS), sample)
-        return bytes(self._bytes)
-
-    def _find(self, found: Layout, sample: Sample) -> None:
-        """Keep where that lies which `_patch` writes."""
-        raise NotImplementedError
-
-    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
-        """Write what changes."""
-        raise NotImplementedError
+def _first(types: Types, topic: Topic, sample: Sample, stamp: int) -> tuple[bytearray, Layout]:
+    """A message as the table of topics has it, and where everything lies in it."""
+    found = encode(types, topic.type, topic.fields(sample, stamp))
+    return found, layout(types, topic.type, found)
 
 
-class TransformTemplate(_Template):
+class TransformTemplate:
     """tf2_msgs/TFMessage of all that moves."""
 
     def __init__(self, types: Types, topic: Topic, frames: Frames):
-        super().__init__(types, topic)
-        self._frames = frames
+        self._types, self._topic, self._frames = types, topic, frames
+        self._bytes = bytearray()
 
-    def _find(self, found: Layout, sample: Sample) -> None:
+    def _build(self, sample: Sample, stamp: int) -> None:
+        self._bytes, found = _first(self._types, self._topic, sample, stamp)
         paths = [f"transforms[{k}]." for k in range(len(self._frames.transforms(sample)))]
         ends = ("header.stamp.sec", "transform.translation.x")
         self._at = [tuple(found.numbers[path + end].offset for end in ends) for path in paths]
 
-    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
+    def __call__(self, sample: Sample, stamp: int) -> bytes:
+        """The message."""
+        if not self._bytes:
+            self._build(sample, stamp)
+        buffer, time = self._bytes, divmod(stamp, SECOND_NS)
         for (at_stamp, at_pose), (_, _, q, p) in zip(self._at, self._frames.transforms(sample), strict=True):
             STAMP.pack_into(buffer, at_stamp, *time)
             POSE.pack_into(buffer, at_pose, *p, q[1], q[2], q[3], q[0])
+        return bytes(buffer)
 
 
-class OdometryTemplate(_Template):
+class OdometryTemplate:
     """nav_msgs/Odometry of a floating body."""
 
     def __init__(self, types: Types, topic: Topic, robot: Robot, prefix: str):
-        super().__init__(types, topic)
-        self._robot, self._prefix = robot, prefix
+        self._types, self._topic, self._robot, self._prefix = types, topic, robot, prefix
+        self._bytes = bytearray()
 
-    def _find(self, found: Layout, sample: Sample) -> None:
-        frame = self._topic.fields(sample, 0)["child_frame_id"]
+    def _build(self, sample: Sample, stamp: int) -> None:
+        self._bytes, found = _first(self._types, self._topic, sample, stamp)
+        frame = self._topic.fields(sample, stamp)["child_frame_id"]
         self._body = self._robot.body_index(frame.removeprefix(self._prefix))
         paths = ("header.stamp.sec", "pose.pose.position.x", "twist.twist.linear.x")
         self._stamp, self._pose, self._twist = (found.numbers[path].offset for path in paths)
 
-    def _patch(self, buffer: bytearray, time: tuple[int, int], sample: Sample) -> None:
+    def __call__(self, sample: Sample, stamp: int) -> bytes:
+        """The message."""
+        if not self._bytes:
+            self._build(sample, stamp)
         p, q, v, w = odometry_numbers(sample, self._body)
-        STAMP.pack_into(buffer, self._stamp, *time)
-        POSE.pack_into(buffer, self._pose, *p, q[1], q[2], q[3], q[0])
-        TWIST.pack_into(buffer, self._twist, *v, *w)
+        STAMP.pack_into(self._bytes, self._stamp, *divmod(stamp, SECOND_NS))
+        POSE.pack_into(self._bytes, self._pose, *p, q[1], q[2], q[3], q[0])
+        TWIST.pack_into(self._bytes, self._twist, *v, *w)
+        return bytes(self._bytes)

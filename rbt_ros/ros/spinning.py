@@ -18,7 +18,7 @@ from rbt_ros.ros.stop import StopRequest
 
 __all__ = ["NAME", "spin"]
 
-SWITCH_S = 2e-5  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
+SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 
 
 def spin(
