@@ -6,15 +6,33 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from numbers import Integral
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.jit import is_compiled
+from rbt_ros.core.lanes import LANES
+from rbt_ros.core.side_by_side import Eight, Run, outline, run_eight
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import natural
 from rbt_ros.sim import Simulation
 
 CHUNK = 256  # ticks after which a thread looks whether it should stop
+LONG_ENOUGH = 100  # ticks from which on it pays to go side by side
+WORTH_COMPILING = 2_000_000  # ticks times bodies, of all ensembles of this process: half a second alone
 PROGRESS_EVERY = 0.1  # [s] of waiting
+
+
+class Member(NamedTuple):
+    """A case, and how it goes on, if that may be with others."""
+
+    case: int
+    sim: Simulation
+    run: Run | None
+
+
+Company = list[Member]  # cases that go together
+Outcomes = dict[int, SolveError | None]
 
 
 def advance_many(
@@ -36,17 +54,19 @@ def advance_many(
         raise ScenarioError(
             f"threads {threads!r:.80} must be a whole number, one or more; leave it out for one per usable core."
         )
-    waiting, outcomes, stop = deque(enumerate(cases)), dict[int, SolveError | None](), Event()
+    outcomes, stop = Outcomes(), Event()
+    together = _pays(int(ticks) * sum(len(sim.robot.bodies) for sim in cases))
+    waiting = deque(_companies(enumerate(cases), int(ticks) if together else 0, outcomes))
 
     def work() -> None:
         while not stop.is_set():
             try:
-                case, sim = waiting.popleft()
+                company = waiting.popleft()
             except IndexError:  # nothing is left
                 return
-            outcomes[case] = _outcome(case, sim, ticks, stop)
+            _advance_company(company, int(ticks), outcomes, stop)
 
-    count = min(threads or len(os.sched_getaffinity(0)), max(1, len(cases)))
+    count = min(threads or len(os.sched_getaffinity(0)), max(1, len(waiting)))
     with ThreadPoolExecutor(count) as pool:  # a thread of its own for one, too: Ctrl-C comes to this one
         try:
             workers = [pool.submit(work) for _ in range(count)]
@@ -64,6 +84,58 @@ def advance_many(
 def case_rng(seed: int, case: int) -> np.random.Generator:
     """The random numbers of one case: they depend on the seed and the case's index only, not on how many there are."""
     return np.random.default_rng([natural(seed, "case_rng: seed"), natural(case, "case_rng: case")])
+
+
+_work_so_far = 0
+
+
+def _pays(work: int) -> bool:
+    """Whether to have simulations go side by side, or not yet: the kernels for that take ten seconds to compile."""
+    global _work_so_far
+    _work_so_far += work
+    return _work_so_far >= WORTH_COMPILING or is_compiled(run_eight)
+
+
+def _companies(cases: Iterable[tuple[int, Simulation]], ticks: int, outcomes: Outcomes) -> list[Company]:
+    """Who goes with whom: up to eight that may go side by side, the others alone; who cannot go on has his outcome."""
+    alike: dict[tuple, Company] = {}
+    for case, sim in cases:
+        try:
+            run = sim.plain_run() if ticks >= LONG_ENOUGH and not sim.is_watched else None
+        except SolveError as err:  # of what begins at this tick
+            outcomes[case] = SolveError(f"case {case}: {err}")
+            continue
+        alike.setdefault(outline(run) if run else (case,), []).append(Member(case, sim, run))
+    return [together[i : i + LANES] for together in alike.values() for i in range(0, len(together), LANES)]
+
+
+def _advance_company(company: Company, ticks: int, outcomes: Outcomes, stop: Event) -> None:
+    """Take all of a company so far, together as long as they may; of each what came of it."""
+    left = ticks
+    if len(company) > 1:
+        span = min(ticks, *(sim.ticks_alike for _, sim, _ in company))
+        gone = _advance_together([run for _, _, run in company if run], span, stop)
+        for _, sim, _ in company:
+            sim.has_gone(gone)
+        left -= gone
+        if gone == span and left:  # something else acts from here on
+            for part in _companies([(case, sim) for case, sim, _ in company], left, outcomes):
+                _advance_company(part, left, outcomes, stop)
+            return
+    for case, sim, _ in company:
+        outcomes[case] = _outcome(case, sim, left, stop)
+
+
+def _advance_together(runs: list[Run], ticks: int, stop: Event) -> int:
+    """How many ticks all of them have gone."""
+    eight, done = Eight(runs), 0
+    while done < ticks and not stop.is_set():
+        chunk = min(CHUNK, ticks - done)
+        if not eight.advance(chunk):
+            break
+        done += chunk
+    eight.write_back()
+    return done
 
 
 def _outcome(case: int, sim: Simulation, ticks: int, stop: Event) -> SolveError | None:

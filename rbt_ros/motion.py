@@ -11,6 +11,7 @@ from rbt_ros.balance import Balance
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.jit import direct
+from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.model.contacts import Forces, idle_forces
@@ -164,6 +165,26 @@ class Motion(HasModes):
         """The first call of `_go_on` with what acts now: it finds, maybe compiles, what the others call."""
         self._go_on = direct(self._how.step(self._mech, self._acting, self.h_ns))
         return self._go_on(t_ns, ticks)
+
+    def plain_run(self) -> Run | None:
+        """What moves from here on and how, if it can go side by side with others: see `core/side_by_side.py`."""
+        if self.tick >= self._inputs.current_end:
+            self._renew()
+        if not self._how.is_plain:
+            return None
+        mech = self._mech
+        return Run(mech.model, mech.y, self._acting, self.h_ns, self._how.method, mech.work, self.t_ns)
+
+    @property
+    def ticks_alike(self) -> int:
+        """For how many ticks the same acts; 0: to be found out."""
+        return max(0, self._inputs.current_end - self.tick)
+
+    def has_gone(self, ticks: int) -> None:
+        """What `plain_run` told was taken so many steps further."""
+        self.tick += ticks
+        if self._inputs.acts:
+            self._balance.acted()
 
     def _failure(self, code: int, body: int) -> str:
         hinge, tick = self._mech.now.robot.hinges[body].name, self.tick + 1

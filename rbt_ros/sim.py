@@ -132,6 +132,11 @@ class Simulation(Motion):
         """Let it look on no more."""
         self._observers = tuple(known for known in self._observers if known is not observer)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody looks on."""
+        return bool(self._observers)
+
     def _tell_changed(self) -> None:
         for observer in self._observers:
             observer.changed(self)

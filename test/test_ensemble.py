@@ -6,6 +6,8 @@ import threading
 import pytest
 
 import rbt_ros as rbt
+from rbt_ros import ensemble
+from rbt_ros.core.side_by_side import Eight
 from rbt_ros.errors import ScenarioError, SolveError
 
 FOR_EVER = 10**12  # [ticks]
@@ -141,3 +143,108 @@ def test_ensembles_of_what_is_no_simulation():
         with pytest.raises(ScenarioError, match=message):
             make()
     assert sim.tick == 0
+
+
+class Counted(Eight):
+    """Eight that count what they do."""
+
+    ticks = 0
+
+    def advance(self, ticks):
+        Counted.ticks += ticks
+        return super().advance(ticks)
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """Whatever may go side by side does, and it is counted."""
+    monkeypatch.setattr(ensemble, "WORTH_COMPILING", 0)
+    monkeypatch.setattr(ensemble, "Eight", Counted)
+    monkeypatch.setattr(Counted, "ticks", 0)
+    return Counted
+
+
+class Looker:
+    """An observer that looks at every tenth tick."""
+
+    def next_tick(self, tick):
+        return tick // 10 * 10 + 10
+
+    def look(self, sim):
+        pass
+
+
+def pendulum(case, **options):
+    """Two rods, of other masses and lengths in each case, with friction; some are pushed, driven, locked, watched."""
+    rng = rbt.case_rng(1, case)
+    b = rbt.RobotBuilder("pendulum")
+    b.body("upper", mass=rng.uniform(1, 2), inertia=(0.1, 0.1, 0.02), com=(0, 0, -0.5))
+    b.body("lower", mass=1.0, inertia=rng.uniform(0.05, 0.06, 3), com=(0, 0, -0.5))
+    b.hinge("shoulder", "spherical", parent="world", child="upper", damping=0.1 * case)
+    b.hinge(
+        "elbow", "revolute", parent="upper", child="lower", at=(0, 0, -1 - 0.1 * case), axis=(0, 1, 0), friction=0.2
+    )
+    sim = rbt.Simulation(b.build(), gravity=(0, 0, -9.81), step=2e-3, **options)
+    sim.set_hinge("shoulder", euler=("ZXZ", 0.0, 1.0 + 0.1 * case, 0.0))
+    sim.set_hinge("elbow", rng.uniform(-1, 1), rate=rng.uniform(-1, 1))
+    if case % 3 == 1:
+        sim.add_input(rbt.Wrench("lower", force=(1.0 + case, 0, 0)), start=0.1, stop=0.6 + 0.1 * (case % 2))
+    if case % 5 == 2:
+        sim.add_input(rbt.Effort("elbow", (1.0,)), signal=rbt.sines([(0.1 * case, 5.0, 0.0)]))
+    if case == 8:
+        sim.add_input(rbt.Lock("elbow"), start=0.5)
+    if case == 9:
+        sim.attach(Looker())
+    return sim
+
+
+@pytest.mark.parametrize("options", [{}, {"integrator": "dop853", "work_of_inputs": True}], ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_side_by_side_each_has_its_bits_and_its_work(together, options, threads):
+    """Inputs that begin and end in the middle, a lock in the middle, masses and lengths of their own."""
+    alone = [pendulum(case, **options) for case in range(21)]
+    ensemble = [pendulum(case, **options) for case in range(21)]
+    for sim in alone:
+        sim.advance(400)
+    for ticks in (290, 110):
+        assert rbt.advance_many(ensemble, ticks, threads) == [None] * 21
+    assert [sim.digest() for sim in ensemble] == [sim.digest() for sim in alone]
+    for one, other in zip(alone, ensemble, strict=True):
+        assert repr(one.sample().conservation) == repr(other.sample().conservation)  # there are NaN in it
+        assert one.sample().work == other.sample().work and one.locked == other.locked
+    assert 1000 < together.ticks < 21 * 400 / 2, "most ticks were shared"
+
+
+def test_side_by_side_a_bad_case_ends_where_it_ends_alone(together):
+    """One leaves the numbers in the middle, one cannot change its mode: the others go on, errors are those alone."""
+
+    def cases():
+        found = [pendulum(case) for case in (0, 3, 4, 5, 6)]
+        found[1].add_input(rbt.Effort("elbow", (1e300,)), start=0.3)
+        found[3].add_input(rbt.Undock("nothing"), start=0.4)
+        return found
+
+    alone, errors = cases(), []
+    for case, sim in enumerate(alone):
+        try:
+            sim.advance(500)
+            errors.append(None)
+        except SolveError as err:
+            errors.append(f"case {case}: {err}")
+    ensemble = cases()
+    outcomes = [None if err is None else str(err) for err in rbt.advance_many(ensemble, 500, 2)]
+    assert outcomes == errors and "non-finite" in errors[1] and "planned" in errors[3]
+    assert [sim.digest() for sim in ensemble] == [sim.digest() for sim in alone]
+    assert [sim.tick for sim in ensemble] == [sim.tick for sim in alone]
+    assert together.ticks > 100
+
+
+def test_short_ensembles_do_not_wait_for_the_compiler(monkeypatch):
+    """Half a second of work does not take ten seconds to prepare; more of it, whether in one call or many, does."""
+    monkeypatch.setattr(ensemble, "is_compiled", lambda routine: False)
+    monkeypatch.setattr(ensemble, "_work_so_far", 0)
+    assert not ensemble._pays(ensemble.WORTH_COMPILING // 2)
+    assert ensemble._pays(ensemble.WORTH_COMPILING // 2)
+    monkeypatch.setattr(ensemble, "_work_so_far", 0)
+    monkeypatch.setattr(ensemble, "is_compiled", lambda routine: True)
+    assert ensemble._pays(1)

@@ -14,8 +14,9 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
 from rbt_ros.core.kinematics import move, settle, start_at_the_world, unfold
-from rbt_ros.core.lanes import LANES, eight
+from rbt_ros.core.lanes import common
 from rbt_ros.core.newton_euler import newton_euler
+from rbt_ros.core.rows import at_once, eight
 from rbt_ros.core.types import COM, INERTIA, KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
@@ -348,7 +349,7 @@ def set_out(model, q, v, work):
         settle(model, i, work)
         move(model, i, v, work)
     rows = eight(work.bodies)
-    for i in range(0, model.tree.shape[0], LANES):
+    for i in range(0, model.tree.shape[0], at_once(work.bodies)):
         R_WB, m = row9(rows, i, ROT), rows[i, OWN + MASS]
         c, I_W = turn(R_WB, row3(rows, i, OWN + COM)), sym_turn(R_WB, row6(rows, i, OWN + INERTIA))
         weigh(i, m, c, I_W, rows)
@@ -369,7 +370,7 @@ def solve_tree(model, v, work, vdot):
             solve_free(model, i, v, work, vdot)
         elif kind == JointKind.FIXED:
             carry(model, i, work)
-        elif NV[kind] == 1 and work.bodies[i, LEAF] == 1.0:
+        elif NV[kind] == 1 and common(work.bodies[i, LEAF]) == 1.0:
             eliminate_leaf(model, i, work)
         else:
             eliminate_axes(model, i, work)

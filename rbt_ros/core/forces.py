@@ -4,6 +4,7 @@ import math
 
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import slides
+from rbt_ros.core.lanes import common, larger, root
 from rbt_ros.core.signals import driven_effort, signal_value
 from rbt_ros.core.types import (
     ATTRACTION,
@@ -66,9 +67,9 @@ def friction(model, j, u):
     than s, which is the price of not sticking.
     """
     tau = -model.freedom[j, DAMPING] * u
-    if model.freedom[j, COULOMB] != 0.0:
+    if common(model.freedom[j, COULOMB]) != 0.0:
         s = model.freedom[j, CREEP]
-        tau -= model.freedom[j, COULOMB] * u / math.sqrt(u * u + s * s)
+        tau -= model.freedom[j, COULOMB] * u / root(u * u + s * s)
     return tau
 
 
@@ -158,7 +159,7 @@ def attraction_wrench(mu, m, I_W, d):
     about the attracting mass are kept exactly. Hughes, Spacecraft Attitude Dynamics (1986), section 8.1.
     """
     r2 = dot(d, d)
-    s = mu / (r2 * math.sqrt(r2))
+    s = mu / (r2 * root(r2))
     Id, trace = sym_mul(I_W, d), I_W[0] + I_W[1] + I_W[2]
     along = -s * (m + (1.5 * trace - 7.5 * dot(d, Id) / r2) / r2)
     return scale(3.0 * s / r2, cross(d, Id)), add(scale(along, d), scale(-3.0 * s / r2, Id))
@@ -205,13 +206,13 @@ def gravity_potential(model, pose):
 def load_wrench(model, input, k, t_ns, s, R_WB):
     """Moment about the body's origin and force, world axes, of row k of Input.load."""
     n, f = row3(input.load, k, LOAD_MOMENT), row3(input.load, k, LOAD_FORCE)
-    signal = int(input.load[k, LOAD_SIGNAL]) - 1
+    signal = int(common(input.load[k, LOAD_SIGNAL])) - 1
     if signal >= 0:
         gain = signal_value(input, signal, t_ns, s)
         n, f = scale(gain, n), scale(gain, f)
-    if input.load[k, LOAD_FRAME] != WORLD_AXES:
+    if common(input.load[k, LOAD_FRAME]) != WORLD_AXES:
         n, f = turn(R_WB, n), turn(R_WB, f)
-    i = int(input.load[k, LOAD_BODY])
+    i = int(common(input.load[k, LOAD_BODY]))
     p_BQ_W = turn(R_WB, add(row3(model.body, i, COM), row3(input.load, k, LOAD_POINT)))
     return add(n, cross(p_BQ_W, f)), f
 
@@ -220,7 +221,7 @@ def load_wrench(model, input, k, t_ns, s, R_WB):
 def loads(model, input, t_ns, s, work):
     """The external wrenches of Input.load."""
     for k in range(input.load.shape[0]):
-        i = int(input.load[k, LOAD_BODY])
+        i = int(common(input.load[k, LOAD_BODY]))
         n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
         take_off(i, work, n, f)
 
@@ -258,7 +259,7 @@ def account(model, q, v, input, t_ns, s, work, out):
             power += driven_effort(input, k, q, v, t_ns, s) * v[j]
     inner = power
     for k in range(input.load.shape[0]):
-        i = int(input.load[k, LOAD_BODY])
+        i = int(common(input.load[k, LOAD_BODY]))
         n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
         turning, v_WB = dot(n, row3(work.bodies, i, SPIN)), origin_velocity(model, i, v, work)
         power += turning + dot(f, v_WB)
@@ -314,9 +315,7 @@ def inner_friction(model, q, v, ydot):
     L = sym_mul(I, w)
     across = cross(w, L)
     steep, floor = dot(across, across), model.world[SINK_FLOOR] * dot(L, L)
-    if steep == 0.0:
-        return 0.0
-    share = model.freedom[0, SINK] / max(steep, floor)
+    share = model.freedom[0, SINK] / larger(larger(steep, floor), 1e-200)  # at rest there is nothing to take
     extra = scale(-share, across)
     turned, wdot = qmul(quat(q, 0), (0.0, extra[0], extra[1], extra[2])), sym_solve(I, cross(L, extra))
     for c in range(4):

@@ -20,6 +20,7 @@ from rbt_ros.core import dop853, dormand_prince
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import step_on_manifold
+from rbt_ros.core.lanes import all_zero, finite_or_zero, root
 from rbt_ros.core.types import (
     KIND,
     NON_FINITE,
@@ -120,8 +121,7 @@ def fly(model, y, h, increment, carry):
                 way = h * increment[c] + carry[c]
                 there = y[c] + way
                 moved = there - y[c]
-                kept = (y[c] - (there - moved)) + (way - moved)
-                carry[c] = kept if math.isfinite(kept) else 0.0
+                carry[c] = finite_or_zero((y[c] - (there - moved)) + (way - moved))
                 y[c], increment[c] = there, 0.0
 
 
@@ -159,7 +159,7 @@ def normalise(model, q):
     for i in range(model.tree.shape[0]):
         kind, a = model.tree[i, KIND], model.tree[i, Q]
         if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
-            s = 1.0 / math.sqrt(q[a] * q[a] + q[a + 1] * q[a + 1] + q[a + 2] * q[a + 2] + q[a + 3] * q[a + 3])
+            s = 1.0 / root(q[a] * q[a] + q[a + 1] * q[a + 1] + q[a + 2] * q[a + 2] + q[a + 3] * q[a + 3])
             for c in range(4):
                 q[a + c] *= s
 
@@ -170,7 +170,7 @@ def all_finite(y):
     total = 0.0
     for i in range(y.shape[0]):
         total += 0.0 * y[i]
-    return total == 0.0
+    return all_zero(total)
 
 
 @kernel

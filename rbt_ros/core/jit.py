@@ -89,6 +89,13 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
         numba.config.CACHE_DIR = before
 
 
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Whether a routine is compiled already, here or in the cache; as plain Python it needs not be."""
+    if numba.config.DISABLE_JIT or function.overloads:
+        return True
+    return any(Path(_core_cache_folder()).rglob(f"*.{function.py_func.__qualname__}-*.nbi"))
+
+
 _ENTRIES: dict[tuple, Callable[..., Any]] = {}
 
 

@@ -20,7 +20,8 @@ over one costs as much as what is in it: the loop gives the same bits (measured:
 """
 
 from rbt_ros.core.jit import kernel
-from rbt_ros.core.lanes import LANES, eight
+from rbt_ros.core.lanes import common
+from rbt_ros.core.rows import at_once, eight
 from rbt_ros.core.types import AXIS, AXIS2, KIND, NQ, NV, POINT, SLIDES, TURN, JointKind, Q, V
 from rbt_ros.core.vec import (
     add,
@@ -44,7 +45,7 @@ from rbt_ros.core.work import COS, HALF_ANGLE, SIN
 def mounted(model, i, q_JB):
     """q_PB from q_JB: the hinge's frame J may be turned in P."""
     q_PJ = row4(model.body, i, TURN)
-    if q_PJ[0] == 1.0:  # most are not
+    if common(q_PJ[0]) == 1.0:  # most are not
         return q_JB
     return qmul(q_PJ, q_JB)
 
@@ -53,7 +54,7 @@ def mounted(model, i, q_JB):
 def axis_in_parent(model, i, k):
     """The axis in columns k, k+1, k+2 of hinge i, given in J: in P."""
     q_PJ, axis_J = row4(model.body, i, TURN), row3(model.body, i, k)
-    if q_PJ[0] == 1.0:
+    if common(q_PJ[0]) == 1.0:
         return axis_J
     return qturn(q_PJ, axis_J)
 
@@ -71,8 +72,8 @@ def half_turns(model, q, work):
             first, end = min(first, j), j + NV[kind]
             for c in range(NV[kind]):
                 work.freedoms[j + c, HALF_ANGLE] = 0.5 * q[k + c]
-    rows = eight(work.freedoms)
-    for j in range(first - first % LANES, end, LANES):
+    rows, count = eight(work.freedoms), at_once(work.freedoms)
+    for j in range(first - first % count, end, count):
         rows[j, SIN], rows[j, COS] = sincos(rows[j, HALF_ANGLE])
 
 

@@ -9,7 +9,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides
-from rbt_ros.core.lanes import LANES, eight
+from rbt_ros.core.rows import at_once, eight
 from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
     add,
@@ -63,7 +63,7 @@ def unfold(model, q, work):
         put4(work.bodies, i, QUAT, qmul(row4(work.bodies, model.tree[i, PARENT], QUAT), q_PB))
         put3(work.bodies, i, ARM, p_PB)
     rows = eight(work.bodies)
-    for i in range(0, model.tree.shape[0], LANES):
+    for i in range(0, model.tree.shape[0], at_once(work.bodies)):
         put9(rows, i, ROT, rotation(row4(rows, i, QUAT)))
 
 

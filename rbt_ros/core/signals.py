@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core.jit import kernel
+from rbt_ros.core.lanes import common
 from rbt_ros.core.types import (
     COUNT,
     CUBIC,
@@ -55,7 +56,7 @@ def signal_value(input, k, t_ns, s):
     if law == STAGES:
         return stages_value(input.data, start, count, since, s)
     piece = interval(input.data, start, count, since, s)
-    x = (since - input.data[start + max(piece, 0)]) / 1e9 + s  # since the knot
+    x = (since - common(input.data[start + max(piece, 0)])) / 1e9 + s  # since the knot
     if law == CUBIC:
         return cubic_value(input.data, start, count, piece, x)
     return table_value(input.data, start, count, piece, x, law == LINEAR)
@@ -99,7 +100,7 @@ def interval(data, start, count, since, s):
     low, high, reached = -1, count - 1, s * (1.0 - 2e-15)
     while low < high:
         middle = (low + high + 1) // 2
-        ahead = data[start + middle] - since
+        ahead = common(data[start + middle]) - since
         if ahead <= 0.0 or ahead / 1e9 < reached:
             low = middle
         else:
@@ -133,10 +134,10 @@ def cubic_value(data, start, count, piece, x):
 @kernel
 def stages_value(data, start, count, since, s):
     """The sample at the stage; zero where there is none (another step or method than it was made for)."""
-    h_ns = data[start]
+    h_ns = common(data[start])
     step = int(since // h_ns)
     for node in range(count):
-        if data[start + 1 + node] * (h_ns / 1e9) == s:
+        if common(data[start + 1 + node]) * (h_ns / 1e9) == s:
             return data[start + 1 + count + step * count + node]
     return 0.0
 

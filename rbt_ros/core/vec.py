@@ -5,9 +5,8 @@ Tuples cost nothing against hand-written scalars in compiled code, and the lines
 components in B into components in A: `v_A = turn(R_AB, v_B)`, `v_B = turn_back(R_AB, v_A)`.
 """
 
-import math
-
 from rbt_ros.core.jit import kernel
+from rbt_ros.core.lanes import root
 
 
 @kernel
@@ -106,7 +105,7 @@ def cross(a, b):
 @kernel
 def norm(a):
     """|a|."""
-    return math.sqrt(dot(a, a))
+    return root(dot(a, a))
 
 
 @kernel

@@ -7,7 +7,8 @@ from numba.core import types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr
 
-from rbt_ros.core.lanes import LANES, Rows, RowsType, as_rows, empty_memory
+from rbt_ros.core.lanes import LANES
+from rbt_ros.core.rows import Rows, RowsType, as_rows, empty_memory
 from rbt_ros.core.types import INERTIA, KIND, NQ, PARENT, POINT, JointKind
 
 # columns of Work.bodies. Row -1 is the world, row i is body i. World axes; moments, inertias about the body's origin
@@ -45,7 +46,7 @@ STAGE_ROWS = 19
 class Work(NamedTuple):
     """Scratch arrays of one run on one model: its masses and inertias are in there. Read as `bodies`, `freedoms`."""
 
-    body_memory: np.ndarray  # (blocks, BODY_WORK, LANES): see `lanes.py`
+    body_memory: np.ndarray  # (blocks, BODY_WORK, LANES): see `rows.py`
     freedom_memory: np.ndarray  # (blocks, FREEDOM_WORK, LANES)
     stage: np.ndarray  # (STAGE_ROWS, nq + nv [+ 2])
 

@@ -106,6 +106,11 @@ class Integration:
         step: Step = self._stepper(mech.model, mech.y, acting, h_ns, self.method, mech.work)
         return step
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the plain Runge-Kutta methods of fixed steps move it, without constraints, ropes, stabilisation."""
+        return self._stepper is integrate.stepper and self.method != integrate.SEMI_IMPLICIT
+
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, as lists and numbers."""
         remembered = self._remembers.memory() if self._remembers else None

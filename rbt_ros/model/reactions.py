@@ -9,8 +9,8 @@ import numpy as np
 from rbt_ros.core.constrained import constrained_derivative
 from rbt_ros.core.constraints import Bonds, Constraints, bonds, no_constraints
 from rbt_ros.core.kinematics import accelerations, kinematics
-from rbt_ros.core.lanes import Rows
 from rbt_ros.core.reactions import hinge_wrenches
+from rbt_ros.core.rows import Rows
 from rbt_ros.core.types import Input, Model
 from rbt_ros.core.vec import row3, row9
 from rbt_ros.core.work import POS, ROT, Work, workspace

@@ -13,6 +13,7 @@ from rbt_ros.core.graph import matrices
 from rbt_ros.core.impact import keep_momenta
 from rbt_ros.core.integrate import DOP853, DORMAND_PRINCE, RK4, SEMI_IMPLICIT, advance
 from rbt_ros.core.invariants import SUMMARY_COLUMNS, observe
+from rbt_ros.core.side_by_side import Eight, Run
 from rbt_ros.core.signals import FOR_EVER, signal_arrays, sines, table
 from rbt_ros.core.types import CUBIC, JointKind
 from rbt_ros.core.work import workspace
@@ -22,7 +23,8 @@ from rbt_ros.sim import Simulation
 
 
 def digest(formulation):
-    """formulation: "articulated", "wittenburg", "constrained", "unilateral", or "adaptive": under error control."""
+    """formulation: "articulated", "wittenburg", "constrained", "unilateral", "side_by_side", or "adaptive": under error
+    control."""
     if formulation == "constrained":
         return constrained_digest()
     if formulation == "unilateral":
@@ -45,6 +47,16 @@ def digest(formulation):
                 assert advance(model, y, input, 0, 1_000_000, 2, method, work).code == 0
                 observe(model, y, work, pose, twist, summary)
                 total.update(y.tobytes() + pose.tobytes() + twist.tobytes() + summary.tobytes())
+        elif formulation == "side_by_side":
+            for method in (RK4, DOP853):
+                company = [
+                    Run(model, y * factor, input, 1_000_000, method, workspace(model, 2), 0)
+                    for factor in (1.0, 0.9, 1.1)
+                ]
+                eight = Eight(company)
+                assert eight.advance(2)
+                eight.write_back()
+                total.update(b"".join(run.y.tobytes() for run in company))
         elif formulation == "adaptive":
             for method, rtol in ((DOP853, 1e-12), (DORMAND_PRINCE, 1e-8)):
                 found = solve_at(model, y, input, [7_000_000, 50_000_000], method=method, rtol=rtol, atol=1e-12)

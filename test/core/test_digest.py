@@ -25,8 +25,12 @@ PLAIN, GENERIC = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}
 @pytest.mark.parametrize(
     ("formulation", "setting"),
     [
-        *((form, PLAIN) for form in ("articulated", "adaptive", "wittenburg", "unilateral", "constrained")),
+        *(
+            (form, PLAIN)
+            for form in ("articulated", "side_by_side", "adaptive", "wittenburg", "unilateral", "constrained")
+        ),
         ("articulated", GENERIC),
+        ("side_by_side", GENERIC),  # eight lanes in pairs
         # the others do operations of the same kinds, and take half a minute each to be compiled once more
         *(pytest.param(form, GENERIC, marks=SOAK) for form in ("adaptive", "wittenburg", "unilateral", "constrained")),
     ],

@@ -1,10 +1,11 @@
-"""Rows of scratch memory, one and eight at a time: the bits of each row alone."""
+"""Lanes, and rows of scratch memory, one and eight at a time: the bits of each number alone."""
 
 import numpy as np
 import pytest
 
 from rbt_ros.core.jit import routine
-from rbt_ros.core.lanes import LANES, Rows, eight
+from rbt_ros.core.lanes import LANES, all_zero, common, finite_or_zero, lanes, larger, root
+from rbt_ros.core.rows import Rows, eight
 from rbt_ros.core.vec import cross, put3, row3, scale, sincos
 from rbt_ros.core.work import BODY_WORK, FREEDOM_WORK, Work
 
@@ -58,3 +59,53 @@ def test_one_row_at_a_time_is_where_python_finds_it(work):
         again = Rows(expected)
         again[i, 70], again[i - 1, 70] = here, there
         assert np.array_equal(work.body_memory, expected)
+
+
+ODD = [0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 5e-324]
+
+
+@routine
+def verbs(x, y, out):
+    """What each verb makes of two numbers, into rows 0 to 4; a truth; both a number and lanes as arguments."""
+    out[0], out[1], out[2], out[3] = root(x[0]), larger(x[0], y[0]), finite_or_zero(x[0]), larger(x[0], 1.0)
+    out[4] = common(y[0])
+    return all_zero(0.0 * out[2])
+
+
+@routine
+def verbs_of_lanes(x, y, out):
+    """The same of eight."""
+    return verbs(lanes(x), lanes(y), lanes(out))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_verbs_do_for_each_lane_what_they_do_for_a_number():
+    """Compiled for numbers, compiled for lanes, and as plain Python for both."""
+    x, y = np.array([ODD]), np.array([ODD[3:] + ODD[:3]])
+    together, plain = np.zeros((5, LANES)), np.zeros((5, LANES))
+    assert verbs_of_lanes(x, y, together)
+    as_python = getattr(verbs, "py_func", verbs)
+    assert as_python(lanes(x), lanes(y), lanes(plain))
+    assert together.tobytes() == plain.tobytes()
+    for lane in range(LANES):
+        one, other, out = x[:, lane].copy(), y[:, lane].copy(), np.zeros(5)
+        for form in (verbs, as_python):
+            assert form(one, other, out)
+            assert np.array_equal(out[:4], together[:4, lane], equal_nan=True)
+            assert np.array_equal(np.signbit(out[:3]), np.signbit(together[:3, lane])) or np.isnan(out[0])
+    assert (together[4] == y[0, 0]).all(), "the first lane stands for all"
+
+
+@routine
+def one_is_not_zero(x):
+    """Whether all are zero."""
+    return all_zero(lanes(x)[0])
+
+
+def test_one_lane_that_is_not_zero_is_enough():
+    for lane in range(LANES):
+        for bad in (1e-300, np.nan, np.inf):
+            x = np.zeros((1, LANES))
+            assert one_is_not_zero(x)
+            x[0, lane] = bad
+            assert not one_is_not_zero(x) and not getattr(one_is_not_zero, "py_func", one_is_not_zero)(x)
