@@ -96,7 +96,8 @@ def workspace(model, extra=0):
     work = Work(empty_memory(n, BODY_WORK), empty_memory(nv, FREEDOM_WORK), np.zeros((STAGE_ROWS, nq + nv + extra)))
     # the world stands still, at its own place, as do rows to spare
     work.body_memory[:, [QUAT, ROT, ROT + 4, ROT + 8]] = 1.0
-    own, leaf = model.body[:, :POINT].copy(), ~np.isin(np.arange(n), model.tree[:, PARENT])
+    own, leaf = model.body[:, :POINT].copy(), np.ones(n + 1)
+    leaf[model.tree[:, PARENT]] = 0.0  # of the world, -1, it is the last one
     own[model.tree[:, KIND] == JointKind.FREE, INERTIA:] = 0.0
     for i in range(n):
         work.body_memory[i // LANES + 1, OWN : OWN + POINT, i % LANES] = own[i]
