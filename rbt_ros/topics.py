@@ -29,6 +29,7 @@ from rbt_ros.poinsot_markers import PoinsotMarkers, lone_bodies
 from rbt_ros.results import Sample
 
 MARKERS = "visualization_msgs/msg/MarkerArray"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
 
 
 class Topic(NamedTuple):
@@ -55,32 +56,12 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
         )
         for i in floating
     ]
-    ropes = [
-        Topic(
-            "ropes",
-            f"ropes/{rope.name}/wrench",
-            "geometry_msgs/msg/WrenchStamped",
-            "stream",
-            lambda sample, stamp, rope=rope: rope_fields(robot, prefix, rope, sample, stamp),  # type: ignore[misc]
-        )
-        for rope in robot.ropes
-    ]
-    closures = [
-        Topic(
-            "constraints",
-            f"constraints/{closure.name}/wrench",
-            "geometry_msgs/msg/WrenchStamped",
-            "lazy",
-            lambda sample, stamp, closure=closure: closure_fields(robot, prefix, closure, sample, stamp),  # type: ignore[misc]
-        )
-        for closure in robot.constraints
-        if isinstance(closure, Closure)
-    ]
+    closures = [constraint for constraint in robot.constraints if isinstance(constraint, Closure)]
     hinges = [
         Topic(
             "hinge_wrenches",
             f"hinges/{hinge.name}/wrench",
-            "geometry_msgs/msg/WrenchStamped",
+            WRENCH,
             "lazy",
             lambda sample, stamp, hinge=hinge: reaction_fields(robot, prefix, hinge, sample, stamp),  # type: ignore[misc]
         )
@@ -118,8 +99,8 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
             if lone_bodies(robot)
             else []
         ),
-        *ropes,
-        *closures,
+        *(held_topic(robot, prefix, "ropes", rope, "stream") for rope in robot.ropes),
+        *(held_topic(robot, prefix, "constraints", closure, "lazy") for closure in closures),
         *constraint_efforts(robot),
         *hinges,
         Topic("", "robot_description", "std_msgs/msg/String", "latched", lambda *_: {"data": urdf_text(robot)}),
@@ -268,14 +249,13 @@ def constraint_efforts(robot: Robot) -> list[Topic]:
     return [Topic("constraints", "constraint_efforts", "sensor_msgs/msg/JointState", "lazy", fields)] if scalar else []
 
 
-def rope_fields(robot: Robot, prefix: str, rope: Rope, sample: Sample, stamp: int) -> Fields:
-    """geometry_msgs/WrenchStamped: what a rope does to its body b, about the origin and in the axes of b's frame."""
-    return held_fields(robot, prefix, rope, sample.ropes[rope.name].wrench, sample, stamp)
+def held_topic(robot: Robot, prefix: str, key: str, what: Rope | Closure, qos: str) -> Topic:
+    """<key>/<name>/wrench: what a rope or closure does to its body b, about the origin and in the axes of b's frame."""
 
+    def fields(sample: Sample, stamp: int) -> Fields:
+        return held_fields(robot, prefix, what, getattr(sample, key)[what.name].wrench, sample, stamp)
 
-def closure_fields(robot: Robot, prefix: str, closure: Closure, sample: Sample, stamp: int) -> Fields:
-    """geometry_msgs/WrenchStamped: what a closure does to its body b, about the origin and in the axes of b's frame."""
-    return held_fields(robot, prefix, closure, sample.constraints[closure.name].wrench, sample, stamp)
+    return Topic(key, f"{key}/{what.name}/wrench", WRENCH, qos, fields)
 
 
 def held_fields(

@@ -45,6 +45,7 @@ ANSWER_S = 1.0  # for an answer to arrive: a service learns of no receipt, and w
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
+    "commands": QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE),  # bursts, which no log would miss
     "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "runs": QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
@@ -131,7 +132,7 @@ class SimulatorNode(ManagedNode):
             post=self.loop.post,
             refuse=self._refuse,
             on_qos=self._on_incompatible_qos,
-            qos=QOS["stream"],
+            qos=QOS["commands"],
         )
         Services(self, self.loop, self._value, self._on_loaded)
         self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value)

@@ -61,6 +61,18 @@ def set_point(*names, **arrays) -> JointState:
     return JointState(name=list(names), **arrays)
 
 
+def test_a_burst_of_commands_is_taken_whole(ros):
+    """A hundred at once on one topic, faster than they are parsed: each is in the log, in their order."""
+    chain = Chain(ros)
+    push = chain.peer.node.create_publisher(JointState, "hinge_commands", 100)
+    chain.peer.until(lambda: push.get_subscription_count() > 0, "somebody listens", chain.child)
+    for k in range(100):
+        push.publish(set_point("wrist", effort=[0.01 * k]))
+    chain.peer.until(lambda: len(chain.log.entries) >= 100, "the last one in the log", chain.child)
+    efforts = [command.effort[0] for _, command in chain.log.entries]
+    assert efforts == [0.01 * k for k in range(100)]
+
+
 def test_every_kind_of_command_acts_as_the_log_says(ros):
     """JointState, three arrays, trajectory, torque, wrench, gains: a Simulation fed from the log has the same bits."""
     chain = Chain(ros)
