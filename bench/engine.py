@@ -111,6 +111,7 @@ def batch(wanted):
     def theirs():
         return peer.rollout(peer.model, peer.data, initial, nstep=ticks)[0][:, -1, 1 : 1 + nq]
 
+    assert not any(rbt.advance_many(simulations, 20_000))  # long enough to have compiled what steps them side by side
     us = interleave({"ours": (mine, cases * ticks), "peer": (theirs, cases * ticks)})
     right = mine([bodies.simulation(start, 0.25e-3, "dop853") for start in starts], 4 * ticks)
     exactly, found = [bodies.poses(system, q) for q in right], (mine(), theirs())

@@ -19,7 +19,7 @@ from rbt_ros.sim import Simulation
 
 CHUNK = 256  # ticks after which a thread looks whether it should stop
 LONG_ENOUGH = 100  # ticks from which on it pays to go side by side
-WORTH_COMPILING = 2_000_000  # ticks times bodies, of all ensembles of this process: half a second alone
+WORTH_COMPILING = 5_000_000  # ticks times bodies, of all ensembles of this process: a second alone
 PROGRESS_EVERY = 0.1  # [s] of waiting
 
 
@@ -45,7 +45,7 @@ def advance_many(
 
     The simulations may differ in everything. One that fails keeps its last good state and stops no other. Which thread
     computes a case, and how many there are (default: one per usable core), changes no bit. progress: called from here
-    with the fraction of cases done. On Ctrl-C, or an error in `progress`, every simulation stops at a whole tick.
+    with the fraction of all steps done. On Ctrl-C, or an error in `progress`, every simulation stops at a whole tick.
     """
     cases = _checked_cases(simulations)
     if not isinstance(ticks, Integral) or ticks < 0:
@@ -54,7 +54,9 @@ def advance_many(
         raise ScenarioError(
             f"threads {threads!r:.80} must be a whole number, one or more; leave it out for one per usable core."
         )
-    outcomes, stop = Outcomes(), Event()
+    if progress is not None and not callable(progress):
+        raise ScenarioError(f"progress {progress!r:.80} is not a function.")
+    outcomes, stop, before = Outcomes(), Event(), sum(sim.tick for sim in cases)
     together = _pays(int(ticks) * sum(len(sim.robot.bodies) for sim in cases))
     waiting = deque(_companies(enumerate(cases), int(ticks) if together else 0, outcomes))
 
@@ -71,7 +73,7 @@ def advance_many(
         try:
             workers = [pool.submit(work) for _ in range(count)]
             while wait(workers, PROGRESS_EVERY if progress else None).not_done and progress:
-                progress(len(outcomes) / len(cases))
+                progress((sum(sim.tick for sim in cases) - before) / max(1, ticks * len(cases)))
             for worker in workers:
                 worker.result()
         finally:
@@ -111,29 +113,34 @@ def _companies(cases: Iterable[tuple[int, Simulation]], ticks: int, outcomes: Ou
 
 def _advance_company(company: Company, ticks: int, outcomes: Outcomes, stop: Event) -> None:
     """Take all of a company so far, together as long as they may; of each what came of it."""
-    left = ticks
-    if len(company) > 1:
-        span = min(ticks, *(sim.ticks_alike for _, sim, _ in company))
-        gone = _advance_together([run for _, _, run in company if run], span, stop)
-        for _, sim, _ in company:
-            sim.has_gone(gone)
+    waiting = [(company, ticks)]
+    while waiting:
+        company, left = waiting.pop()
+        if len(company) == 1 or stop.is_set():
+            for case, sim, _ in company:
+                outcomes[case] = _outcome(case, sim, left, stop)
+            continue
+        span = min(left, *(sim.ticks_alike for _, sim, _ in company))
+        gone = _advance_together(company, span, stop) if span >= LONG_ENOUGH else 0
+        if gone < span and not stop.is_set():  # too short to go together, or one of them fails in what comes next
+            alone = min(left - gone, CHUNK if span >= LONG_ENOUGH else LONG_ENOUGH)
+            failed = {case: _outcome(case, sim, alone, stop) for case, sim, _ in company}
+            outcomes.update({case: error for case, error in failed.items() if error})
+            company, gone = [member for member in company if not failed[member.case]], gone + alone
         left -= gone
-        if gone == span and left:  # something else acts from here on
-            for part in _companies([(case, sim) for case, sim, _ in company], left, outcomes):
-                _advance_company(part, left, outcomes, stop)
-            return
-    for case, sim, _ in company:
-        outcomes[case] = _outcome(case, sim, left, stop)
+        waiting += [(part, left) for part in _companies([(case, sim) for case, sim, _ in company], left, outcomes)]
 
 
-def _advance_together(runs: list[Run], ticks: int, stop: Event) -> int:
+def _advance_together(company: Company, ticks: int, stop: Event) -> int:
     """How many ticks all of them have gone."""
-    eight, done = Eight(runs), 0
+    eight, done = Eight([run for _, _, run in company if run]), 0
     while done < ticks and not stop.is_set():
         chunk = min(CHUNK, ticks - done)
         if not eight.advance(chunk):
             break
         done += chunk
+        for _, sim, _ in company:
+            sim.has_gone(chunk)
     eight.write_back()
     return done
 

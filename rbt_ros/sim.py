@@ -392,7 +392,8 @@ class Simulation(Motion):
                 self._renew()
             n = end if end < inputs.current_end else inputs.current_end
             if observers:
-                n = min(n, *(observer.next_tick(tick) for observer in observers))
+                looks = [observer.next_tick(tick) for observer in observers]
+                n = min(n, *looks)
             h_ns, zero_ns = self._grid
             code, done, body = self._go_on(zero_ns + tick * h_ns, n - tick)
             self.tick = tick = tick + done
@@ -401,8 +402,9 @@ class Simulation(Motion):
             if code != t.OK:
                 raise SolveError(self._failure(code, body))
             if observers:
-                for observer in observers:
-                    observer.look(self)
+                for observer, due in zip(observers, looks, strict=True):
+                    if due <= tick:
+                        observer.look(self)
 
     def run(
         self,

@@ -137,6 +137,7 @@ def test_ensembles_of_what_is_no_simulation():
         (lambda: rbt.advance_many([sim], 0.5), "ticks 0.5 must be a whole number of steps, 0 or more"),
         (lambda: rbt.advance_many([sim], -1), "ticks -1 must be a whole number of steps, 0 or more"),
         (lambda: rbt.advance_many([sim], 1, threads="2"), "threads '2' must be a whole number, one or more"),
+        (lambda: rbt.advance_many([sim], 1, progress=5), "progress 5 is not a function"),
         (lambda: rbt.case_rng(0.5, 1), "case_rng: seed 0.5 must be a whole number, 0 or more"),
         (lambda: rbt.case_rng(1, -1), "case_rng: case -1 must be a whole number, 0 or more"),
     ):
@@ -165,13 +166,16 @@ def together(monkeypatch):
 
 
 class Looker:
-    """An observer that looks at every tenth tick."""
+    """An observer that looks at every seventh tick."""
+
+    def __init__(self):
+        self.seen = []
 
     def next_tick(self, tick):
-        return tick // 10 * 10 + 10
+        return tick // 7 * 7 + 7
 
     def look(self, sim):
-        pass
+        self.seen.append(sim.tick)
 
 
 def pendulum(case, **options):
@@ -205,14 +209,14 @@ def test_side_by_side_each_has_its_bits_and_its_work(together, options, threads)
     alone = [pendulum(case, **options) for case in range(21)]
     ensemble = [pendulum(case, **options) for case in range(21)]
     for sim in alone:
-        sim.advance(400)
-    for ticks in (290, 110):
+        sim.advance(700)
+    for ticks in (450, 250):
         assert rbt.advance_many(ensemble, ticks, threads) == [None] * 21
     assert [sim.digest() for sim in ensemble] == [sim.digest() for sim in alone]
     for one, other in zip(alone, ensemble, strict=True):
         assert repr(one.sample().conservation) == repr(other.sample().conservation)  # there are NaN in it
         assert one.sample().work == other.sample().work and one.locked == other.locked
-    assert 1000 < together.ticks < 21 * 400 / 2, "most ticks were shared"
+    assert 1000 < together.ticks < 21 * 700 / 3, "most ticks were shared"
 
 
 def test_side_by_side_a_bad_case_ends_where_it_ends_alone(together):
@@ -237,6 +241,45 @@ def test_side_by_side_a_bad_case_ends_where_it_ends_alone(together):
     assert [sim.digest() for sim in ensemble] == [sim.digest() for sim in alone]
     assert [sim.tick for sim in ensemble] == [sim.tick for sim in alone]
     assert together.ticks > 100
+
+
+def test_a_thousand_changes_are_no_obstacle(together):
+    """Pulses of three ticks, at other times in each case: every one of them is a change for the whole company."""
+
+    def cases():
+        found = [pendulum(case) for case in (0, 3)]
+        for case, sim in enumerate(found):
+            for k in range(300):
+                start = 0.01 * k + 0.004 * case
+                sim.add_input(rbt.Effort("elbow", (0.1,)), start=start, stop=start + 0.006)
+        return found
+
+    alone, ensemble = cases(), cases()
+    for sim in alone:
+        sim.advance(1500)
+    assert rbt.advance_many(ensemble, 1500) == [None, None]
+    assert [sim.digest() for sim in ensemble] == [sim.digest() for sim in alone]
+
+
+def test_after_a_failure_the_rest_goes_on_together(together):
+    ensemble = [pendulum(case) for case in (0, 3, 6)]
+    ensemble[1].add_input(rbt.Effort("elbow", (1e300,)), start=0.1)
+    outcomes = rbt.advance_many(ensemble, 3000)
+    assert [type(outcome) for outcome in outcomes] == [type(None), SolveError, type(None)]
+    assert together.ticks > 2500
+
+
+def test_observers_look_when_they_want_to_and_at_no_other_tick():
+    """However the run is cut, and whoever else looks on."""
+    sims = [pendulum(0) for _ in range(3)]
+    lookers = [Looker() for _ in sims]
+    for sim, looker in zip(sims, lookers, strict=True):
+        sim.attach(looker)
+    sims[0].advance(600)
+    for _ in range(60):
+        sims[1].advance(10)
+    rbt.advance_many(sims[2:], 600)
+    assert [looker.seen for looker in lookers] == [list(range(7, 600, 7))] * 3
 
 
 def test_short_ensembles_do_not_wait_for_the_compiler(monkeypatch):

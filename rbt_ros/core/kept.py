@@ -58,7 +58,6 @@ from rbt_ros.core.work import CARRY_ROW, Work, workspace
 
 LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
 K_E = 1e-10  # of the energy: the default of k_e
-NOTHING = np.zeros(st.ACCOUNT)
 
 
 @kernel
@@ -194,7 +193,7 @@ class Kept:
         """Keep the angular momentum and the energy of y."""
         self._quiet_work.stage[CARRY_ROW] = 0.0
         L, E, P = momentum_and_energy(model, y, work, self._places)
-        account = y[-st.ACCOUNT :]
+        account = self._account = y[-st.ACCOUNT :].copy()
         self._kept[st.TOLERANCE] = K_E * abs(E) if self._k_e is None else self._k_e
         self._kept[st.GAIN] = self._kept[st.LEAST_GAIN]
         self._kept[st.SPIN : st.SPIN + 3] = np.subtract(L, account[st.TURNING : st.TURNING + 3])
@@ -210,8 +209,8 @@ class Kept:
         self._kept[:], self._quiet_work.stage[CARRY_ROW] = memory[: st.KEPT_SIZE], memory[st.KEPT_SIZE :] or 0.0
 
     def corrected_flight(self, q, w):
-        """For `torque_free.Flight`, on which nothing acts: (q, w) corrected."""
-        return corrected_rotation(q, self._kept, NOTHING)
+        """For `torque_free.Flight`, on which nothing acts: (q, w) corrected, under the account of its start."""
+        return corrected_rotation(q, self._kept, self._account)
 
     def stepper(self, model, y, input, h_ns, method, work):
         """`advance` of an integrator with only (t_ns, ticks) left to be given."""

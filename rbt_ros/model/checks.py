@@ -95,7 +95,7 @@ def vector(value: Any, where: str) -> tuple[float, float, float]:
 def unit(value: Any, where: str) -> tuple[float, float, float]:
     """The direction of `value`."""
     x, y, z = vector(value, where)
-    length = math.sqrt(x * x + y * y + z * z)
+    length = math.hypot(x, y, z)
     if length < 1e-12:
         raise ModelError(f"{where}: {list(value)} has length zero and gives no direction.")
     if abs(length - 1) <= 4e-16:  # what is unit to round-off keeps its bits

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import rbt_ros as rbt
 from rbt_ros.core import types as t
 from rbt_ros.errors import ModelError
 from rbt_ros.model.build import RobotBuilder
@@ -258,6 +259,29 @@ def test_names_that_are_no_words_are_told_what_there_is():
             robot.hinge_index(name)
         with pytest.raises(ModelError, match="robot 'r' has no joint .* of one axis; it has h"):
             robot.joint_place(name)
+
+
+def test_the_direction_of_an_axis_does_not_depend_on_its_length():
+    """Squares of 1e160 and of 1e-170 are no numbers."""
+    for length in (1e-11, 1e160, 1e300):
+        b = rbt.RobotBuilder("r")
+        b.body("a", mass=1, inertia=(1, 1, 1))
+        b.hinge("h", "revolute", parent="world", child="a", axis=(3 * length, 0, 4 * length))
+        assert b.build().hinges[0].axis == pytest.approx((0.6, 0.0, 0.8), rel=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar"])
+def test_a_frame_may_be_turned_by_as_little_as_one_likes(kind):
+    """At 1e-9 rad the w of its quaternion is 1: the body is turned all the same, and so are the axes of its slides."""
+    b = rbt.RobotBuilder("r")
+    b.body("a", mass=1, inertia=(1, 1, 1))
+    axes = {} if kind in ("fixed", "spherical") else {"axis": (0, 0, 1)}
+    b.hinge("h", kind, parent="world", child="a", rotation=("XYZ", 1e-9, 0, 0), **axes)
+    sim = rbt.Simulation(b.build())
+    assert sim.sample().pose[0, 1] == pytest.approx(0.5e-9, rel=1e-12)
+    if kind in ("prismatic", "cylindrical"):
+        sim.set_hinge("h", 1.0 if kind == "prismatic" else (0.0, 1.0))
+        assert sim.sample().pose[0, 5] == pytest.approx(-1e-9, rel=1e-12)
 
 
 def test_large_numbers_do_not_overflow():
