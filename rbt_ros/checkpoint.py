@@ -4,6 +4,7 @@ JSON, numbers with all their digits. A simulation draws no random numbers of its
 a case from its seed, which the file pins with the scenario.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -28,16 +29,20 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
     path = as_path(file, "checkpoint", ScenarioError)
     content = {"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "sha256": checksum(memory), "simulation": memory}
     text = json.dumps(content, indent=1)
-    draft = path.with_name(path.name + f".{os.getpid()}.part")
+    refusal = f"checkpoint '{path}' cannot be written"
+    if os.path.exists(path) and not os.path.isfile(path):  # unlike those of a Path they take any name
+        raise ScenarioError(f"{refusal}: that is no file; name one.")
+    draft = path.parent / f"{path.name}.{os.getpid()}.part"
     try:
         with draft.open("w", encoding="utf-8") as out:
             out.write(text + "\n")
             out.flush()
             os.fsync(out.fileno())
         draft.replace(path)
-    except OSError as err:
-        draft.unlink(missing_ok=True)
-        raise ScenarioError(f"checkpoint {path} cannot be written: {err.strerror}.") from err
+    except (OSError, ValueError) as err:
+        with contextlib.suppress(OSError, ValueError):  # no such file, where its name is what is wrong
+            draft.unlink()
+        raise ScenarioError(f"{refusal}: {getattr(err, 'strerror', err)}.") from err
 
 
 def checksum(memory: Any) -> str:

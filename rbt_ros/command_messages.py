@@ -86,8 +86,10 @@ def measurement_fields(command: Measurement, stamp: int) -> Fields:
 def array_command(message: Any, what: str, joints: Sequence[str]) -> HingeCommand:
     """std_msgs/Float64MultiArray: one number for each of `joints`, the ones whose mode takes `what`."""
     values = tuple(message.data)
+    if not joints:
+        raise MessageError(f"no joint takes {what} now; set the parameter hinges.NAME.mode of one to it.")
     if len(values) != len(joints):
-        listed = ", ".join(joints) or "none"
+        listed = ", ".join(joints)
         raise MessageError(f"{len(values)} numbers as {what}; the joints that take that now are: {listed}.")
     return HingeCommand(tuple(joints))._replace(**{what: values})
 
@@ -192,3 +194,28 @@ def shortened(text: str, most: int = 60) -> str:
     """`text` fit for a log line."""
     clean = "".join(c if c.isprintable() else "?" for c in text[: most + 1])
     return clean if len(text) <= most else f"{clean[:most]}... ({len(text)} characters)"
+
+
+# ------------------------------------------------------------------------------------------------- in checkpoints
+KINDS = {kind.__name__: kind for kind in (HingeCommand, HingeTrajectory, HingeSettings, Measurement)}
+
+
+def command_memory(command: Any) -> list[Any]:
+    """A command to hinges as lists and numbers."""
+    return [type(command).__name__, *_as_lists(command)]
+
+
+def command_of(memory: list[Any]) -> Any:
+    """The command of which this is the memory."""
+    name, *values = memory
+    if name == HingeSettings.__name__:
+        return HingeSettings(tuple(HingeSetting(*setting) for setting in values[0]))
+    return KINDS[name](*map(_as_tuples, values))
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, list) else value

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rbt_ros import topics
+from rbt_ros.errors import MessageError
 from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Command, Wrench, WrenchCommand
 from rbt_ros.model.robot import Robot
@@ -68,10 +69,48 @@ def in_process(
     hold_ns = round(wrench_hold * 1e9)
 
     def act(sim: Simulation) -> None:
-        for action in controller(observation(controller, sim.robot, sim.sample())):
+        for action in by_topic(controller(observation(controller, sim.robot, sim.sample()))).values():
             sim.command(as_command(action, hold_ns, wrench_at))
 
     return act
+
+
+def by_topic(actions: Sequence[Action]) -> dict[str, Action]:
+    """The actions of one call by the topics on which a process of its own sends them, one message each, in the order in
+    which lockstep takes them. Of several on one body or joint the last counts. MessageError where one message cannot
+    hold what they say."""
+    found: dict[str, Action] = {}
+    for action in actions:
+        topic = topic_of(action)
+        if isinstance(action, HingeCommand) and isinstance(before := found.get(topic), HingeCommand):
+            action = merged(before, action)
+        elif isinstance(action, HingeTrajectory) and topic in found:
+            raise MessageError("controller: two trajectories in one call; a message holds one, with all joints.")
+        found[topic] = action
+    return dict(sorted(found.items()))
+
+
+def topic_of(action: Action) -> str:
+    """Where the node takes it."""
+    if isinstance(action, Wrench):
+        return f"wrench/{action.body}"
+    if isinstance(action, HingeTorque):
+        return f"hinges/{action.hinge}/wrench_command"
+    return "hinge_commands" if isinstance(action, HingeCommand) else "hinge_trajectory"
+
+
+def merged(before: HingeCommand, after: HingeCommand) -> HingeCommand:
+    """Both as one command."""
+    if [bool(values) for values in before[1:]] != [bool(values) for values in after[1:]]:
+        raise MessageError(
+            f"controller: commands to {', '.join(before.joints)} and {', '.join(after.joints)} in one call fill "
+            "different arrays of position, velocity, effort; one message says one kind of thing of all its joints."
+        )
+    rows = {
+        joint: values for c in (before, after) for joint, *values in zip(c.joints, *filter(len, c[1:]), strict=True)
+    }
+    columns = iter(zip(*rows.values(), strict=True))
+    return HingeCommand(tuple(rows), *(next(columns) if values else () for values in before[1:]))
 
 
 def run_in_process(controller: Controller, scenario: str, until: float, every: float = 1e-3) -> Result:

@@ -304,6 +304,13 @@ class Simulation(Motion):
             self._mech.aim(aim, self.t_ns)
         return self._told(latched)
 
+    def check(self, command: Command) -> None:
+        """MessageError where `command` would be refused now, as far as that is seen without taking it."""
+        if not isinstance(command, Measurement):
+            self._close()
+            nq, motion = self.robot.coordinates, self._mech.seen()
+            self._inputs.check(command, self.tick, motion[:nq], motion[nq:])
+
     def _told(self, latched: Latched) -> Latched:
         for observer in self._observers:
             observer.latched(self, latched)

@@ -139,6 +139,18 @@ def test_a_file_that_does_not_fit_changes_nothing(tmp_path, edit, words):
     assert np.isfinite(sim.state.v).all()
 
 
+@pytest.mark.parametrize("name", ["", ".", "/", "a\0b", "x" * 300, "folder", "no/folder/x.json"])
+def test_what_is_no_name_of_a_file_is_refused(tmp_path, monkeypatch, name):
+    """Nothing is written, and nothing that is no file replaced."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(rbt.ScenarioError, match="checkpoint .* cannot be written: ."):
+        save_state(rbt.load("cubesat").simulation(), name)
+    with pytest.raises(rbt.ScenarioError, match="checkpoint.*: ."):
+        load_state(rbt.load("cubesat").simulation(), name)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
 def test_numbers_keep_all_digits(tmp_path):
     sim = top()
     sim.advance(7)

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from controllers import CLASSES, load, module
 
-from rbt_ros.control import run_in_process
+from rbt_ros.control import by_topic, run_in_process
+from rbt_ros.errors import MessageError
+from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
+from rbt_ros.model.inputs import Wrench
 
 SCENARIOS = {"attitude_pd": "cubesat", "hinge_pd": "five_body", "pose_hold": "wheel", "reaction_wheel": "wheel"}
 
@@ -52,3 +55,26 @@ def test_the_pose_controller_stops_the_satellite_in_the_attitude_of_the_world():
     result = run("pose_hold", 40.0, period=1e-2)
     assert np.abs(result.body("hub").quaternion[-1][1:]).max() < 1e-5
     assert np.abs(result.body("hub").omega_body[-1]).max() < 1e-5
+
+
+def test_one_message_per_topic():
+    """Of several commands on one body or joint the last counts, wherever the controller runs."""
+    push, pull = Wrench("hub", (1.0, 0, 0)), Wrench("hub", (0, 1.0, 0))
+    first, second = (
+        HingeCommand(("a", "b"), (1.0, 2.0), (), (3.0, 4.0)),
+        HingeCommand(("b", "c"), (5.0, 6.0), (), (7.0, 8.0)),
+    )
+    goes, torque = HingeTrajectory(("a",), (1,), ((1.0,),)), HingeTorque("ball", (1.0, 0, 0))
+    together = by_topic([push, torque, goes, first, pull, second])
+    assert together == {
+        "hinge_commands": HingeCommand(("a", "b", "c"), (1.0, 5.0, 6.0), (), (3.0, 7.0, 8.0)),
+        "hinge_trajectory": goes,
+        "hinges/ball/wrench_command": torque,
+        "wrench/hub": pull,
+    }
+    assert list(together) == sorted(together), "the order in which lockstep takes them"
+    assert by_topic([HingeCommand(("a",)), HingeCommand(("b",))]) == {"hinge_commands": HingeCommand(("a", "b"))}
+    with pytest.raises(MessageError, match="commands to a and b in one call fill different arrays"):
+        by_topic([HingeCommand(("a",), (1.0,)), HingeCommand(("b",), (), (1.0,))])
+    with pytest.raises(MessageError, match="two trajectories in one call"):
+        by_topic([goes, goes])

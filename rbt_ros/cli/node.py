@@ -8,6 +8,8 @@ from typing import Any
 
 from rbt_ros.cli.arguments import above_zero, add_scenario, positive, warn_of_compiling
 from rbt_ros.errors import SetupError
+from rbt_ros.model.robot import Robot
+from rbt_ros.topics import published
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +38,9 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.ros.launching import ros_arguments, rviz_beside
 
     warn_of_compiling()
+    space = f"/{(arguments.namespace or '').strip('/')}".rstrip("/")
     print(
-        f"{scenario.name} runs as /{spinning.NAME}, scope {scope}. Topics to look at:\n"
-        "  /tf  /odom  /joint_states  /robot_description  /diagnostics  /clock; push it on /wrench. Ctrl-C ends.",
-        flush=True,
+        f"{scenario.name} starts as {space}/{spinning.NAME}, scope {scope}. {hints(scenario.robot, space)}", flush=True
     )
     line = StatusLine()
     try:
@@ -48,6 +49,15 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
             return spinning.spin(scenario, words, arguments.duration, watch=line.show)
     finally:
         line.close()
+
+
+def hints(robot: Robot, space: str) -> str:
+    """Which topics to look at, and where to push. space: the namespace, "" for none."""
+    named = {"odom", *(("joint_states",) if robot.joint_names else ())}
+    seen = [f"{space}/{topic.name}" for topic in published(robot) if topic.key in named][:4]
+    wrench = "wrench" if len(robot.free_bodies) == 1 else f"wrench/{robot.bodies[0].name}"
+    looks = "  ".join(["/tf", *seen, f"{space}/robot_description", "/diagnostics", "/clock"])
+    return f"Topics to look at:\n  {looks}; push it on {space}/{wrench}. Ctrl-C ends."
 
 
 def ros_spinning() -> Any:

@@ -21,6 +21,8 @@ FREE, EFFORT, POSITION, VELOCITY, LOCKED, PRESCRIBED = MODES = (
 )
 BALL_MODES = (FREE, EFFORT, LOCKED)  # of a spherical hinge
 LAST_PIECE_NS = 1_000_000_000  # any length: after its last point a trajectory stays there
+CLOSEST_NS = 1_000  # points of a trajectory: between closer ones rates leave all numbers
+LATEST_NS = 2**31 * 1_000_000_000  # of a point: messages count seconds in 32 bits
 
 
 class HingeCommand(NamedTuple):
@@ -200,6 +202,14 @@ def check_trajectory(command: HingeTrajectory) -> None:
     for before, after in zip(command.times_ns, command.times_ns[1:], strict=False):
         if after <= before:
             raise MessageError(f"trajectory: times must rise, and {after * 1e-9:g} s follows {before * 1e-9:g} s.")
+        if after - before < CLOSEST_NS:
+            raise MessageError(
+                f"trajectory: {after - before} ns between the points at {before * 1e-9:g} s and after; leave one out, "
+                f"points may be {CLOSEST_NS} ns apart."
+            )
+    if command.times_ns[-1] >= LATEST_NS:
+        last = command.times_ns[-1] * 1e-9
+        raise MessageError(f"trajectory: its last point lies {last:g} s ahead, beyond what clocks of messages hold.")
     for row in command.positions:
         check_values("position", command.joints, row)
     for row in command.velocities:

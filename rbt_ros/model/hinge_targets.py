@@ -73,6 +73,14 @@ class Targets:
             return self._torque(command)
         return self._settle(command, q)
 
+    def check(self, command: HingeInput, t_ns: int, q: np.ndarray, v: np.ndarray) -> None:
+        """MessageError where `take` would refuse it; nothing changes."""
+        kept = self.laws, self.efforts, dict(self._points)
+        try:
+            self.take(command, t_ns, q, v)
+        finally:
+            self.laws, self.efforts, self._points = kept
+
     def drop(self) -> bool:
         """Let go of all; whether anything acted. Modes and gains stay."""
         acted = bool(self._points) or bool(self.efforts.any())

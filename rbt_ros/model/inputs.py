@@ -181,22 +181,37 @@ class Timeline:
 
         q, v: where everything is at this tick.
         """
-        self._refuse()
-        if not isinstance(command, Command):
-            raise MessageError(f"{command!r:.80} is no command; rbt.WrenchCommand(wrench, hold_ns) is one.")
+        self._refuse_strange(command)
         if not isinstance(command, WrenchCommand):
             taken = self.targets.take(command, self._ticks.ns(tick), q, v)
             self.current_end = 0
             return Latched(taken, tick, FOR_EVER)
-        wrench = command.wrench
-        try:
-            row = self._row(wrench)
-        except ModelError as err:
-            raise MessageError(str(err)) from err
+        row = self._commanded_row(command)
         latched = Latched(command, tick, tick + self._ticks.count(command.hold_ns))
-        self._commanded[wrench.body] = _Timed(row, latched.first, latched.end)
+        self._commanded[command.wrench.body] = _Timed(row, latched.first, latched.end)
         self.current_end = 0
         return latched
+
+    def check(self, command: WrenchCommand | HingeInput, tick: int, q: np.ndarray, v: np.ndarray) -> None:
+        """MessageError where `command` would be refused; nothing changes."""
+        self._refuse_strange(command)
+        if isinstance(command, WrenchCommand):
+            self._commanded_row(command)
+        else:
+            self.targets.check(command, self._ticks.ns(tick), q, v)
+
+    def _refuse_strange(self, command: Any) -> None:
+        """MessageError where nothing may be commanded, or this is no command."""
+        self._refuse()
+        if not isinstance(command, Command):
+            raise MessageError(f"{command!r:.80} is no command; rbt.WrenchCommand(wrench, hold_ns) is one.")
+
+    def _commanded_row(self, command: WrenchCommand) -> tuple[float, ...]:
+        """The load of a wrench that comes from outside."""
+        try:
+            return self._row(command.wrench)
+        except ModelError as err:
+            raise MessageError(str(err)) from err
 
     def set_effort(self, effort: Effort) -> None:
         """Let a hinge feel this effort from now on."""

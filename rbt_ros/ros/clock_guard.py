@@ -6,11 +6,13 @@ from collections.abc import Callable
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from rbt_ros.errors import ScenarioError
 
 SEARCH_S = 0.5  # before the start; most discovery takes a tenth of this
+NAME_S = 5.0  # for the name of who was found
 WATCH_S = 20.0  # after the start: discovery can take seconds on a busy machine
 LISTEN_S = 1.0  # to whom we found
 BEHIND_NS = 200_000_000  # a stamp further behind ours is that of a node that came later: our own take less long
@@ -32,10 +34,15 @@ class ClockGuard:
 
     def search(self) -> None:
         """Before the node publishes: ScenarioError when somebody does."""
-        while time.monotonic() < self._started + SEARCH_S:
+        found, until = [], self._started + SEARCH_S
+        while time.monotonic() < until:
             if other := self._other():
                 raise refusal(other)
+            found = self._found()  # who is not known by name yet
+            until = self._started + (NAME_S if found else SEARCH_S)
             time.sleep(0.02)
+        if found:
+            raise refusal("(its name is not known)")
         self._publishing = True
 
     def look(self) -> None:
@@ -68,18 +75,27 @@ class ClockGuard:
 
     def _other(self) -> str | None:
         """The node of a publisher of /clock that is not ours; None where there is none, or it is not known yet."""
-        found = self._node.get_publishers_info_by_topic("/clock")
+        names = [place_of(info) for info in self._found() if info.node_name != UNKNOWN_NODE]
+        return names[0] if names else None
+
+    def _found(self) -> list[TopicEndpointInfo]:
+        """The publishers of /clock that are not ours."""
+        found: list[TopicEndpointInfo] = self._node.get_publishers_info_by_topic("/clock")
         if self._publishing:
             mine = (self._node.get_name(), self._node.get_namespace())
             # a namesake in our namespace cannot be told from us: one of the entries is ours
             found = [info for info in found if (info.node_name, info.node_namespace) != mine] or found[1:]
-        names = [info.node_name for info in found if info.node_name != UNKNOWN_NODE]
-        return names[0] if names else None
+        return found
+
+
+def place_of(info: TopicEndpointInfo) -> str:
+    """A node's name with its namespace."""
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
 
 def refusal(other: str) -> ScenarioError:
     """What the later node says."""
     return ScenarioError(
-        f"/clock is published already, by node '{other}'. Start this node with publish_clock:=false, or in another "
+        f"/clock is published already, by node {other}. Start this node with publish_clock:=false, or in another "
         "domain (ROS_DOMAIN_ID)."
     )

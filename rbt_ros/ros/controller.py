@@ -8,6 +8,7 @@ from typing import Any
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -16,7 +17,17 @@ from sensor_msgs.msg import JointState
 from rbt_ros import topics
 from rbt_ros.command_log import frame_of
 from rbt_ros.command_messages import hinge_command_fields, trajectory_fields
-from rbt_ros.control import CLOCK_START_NS, Action, BodySeen, Controller, JointSeen, Observation, body_seen, joints_seen
+from rbt_ros.control import (
+    CLOCK_START_NS,
+    Action,
+    BodySeen,
+    Controller,
+    JointSeen,
+    Observation,
+    body_seen,
+    by_topic,
+    joints_seen,
+)
 from rbt_ros.errors import RbtError
 from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Wrench
@@ -27,6 +38,7 @@ from rbt_ros.ros.writers import field_writer
 
 JOINTS = ""  # stands for joint_states among the bodies
 DEPTH = 10
+WRENCH = "geometry_msgs/msg/WrenchStamped"
 
 
 class ControllerNode(Node):
@@ -49,7 +61,17 @@ class ControllerNode(Node):
             target = self.declare_parameter("target", Parameter.Type.DOUBLE_ARRAY).value  # w x y z; not set: None
             if target is not None:
                 controller.aim(tuple(target))
+            self.add_on_set_parameters_callback(self._on_parameters)
             self.create_subscription(PoseStamped, "target_pose", self._on_target, DEPTH)
+
+    def _on_parameters(self, changes: list[Parameter]) -> SetParametersResult:
+        for change in changes:
+            if change.name == "target":
+                try:
+                    self._controller.aim(tuple(change.value))  # type: ignore[attr-defined]
+                except RbtError as err:
+                    return SetParametersResult(successful=False, reason=f"target: {err}")
+        return SetParametersResult(successful=True)
 
     def _on_target(self, message: PoseStamped) -> None:
         q = message.pose.orientation
@@ -71,21 +93,21 @@ class ControllerNode(Node):
             return
         joints = self._parts[JOINTS][1] if self._controller.joints else {}
         bodies = {name: self._parts[name][1] for name in self._controller.bodies}
-        for action in self._controller(Observation(stamp - self._clock_start_ns, joints, bodies)):
-            self._send(action, stamp)
+        for topic, action in by_topic(
+            self._controller(Observation(stamp - self._clock_start_ns, joints, bodies))
+        ).items():
+            self._send(topic, action, stamp)
 
-    def _send(self, action: Action, stamp: int) -> None:
+    def _send(self, topic: str, action: Action, stamp: int) -> None:
         if isinstance(action, HingeCommand):
-            self._on("hinge_commands", "sensor_msgs/msg/JointState")(hinge_command_fields(action, stamp))
+            self._on(topic, "sensor_msgs/msg/JointState")(hinge_command_fields(action, stamp))
         elif isinstance(action, HingeTrajectory):
-            self._on("hinge_trajectory", "trajectory_msgs/msg/JointTrajectory")(trajectory_fields(action, stamp))
+            self._on(topic, "trajectory_msgs/msg/JointTrajectory")(trajectory_fields(action, stamp))
         elif isinstance(action, HingeTorque):
-            send = self._on(f"hinges/{action.hinge}/wrench_command", "geometry_msgs/msg/WrenchStamped")
-            send(topics.wrench_fields(stamp, "", (0.0, 0.0, 0.0), action.torque))
+            self._on(topic, WRENCH)(topics.wrench_fields(stamp, "", (0.0, 0.0, 0.0), action.torque))
         elif isinstance(action, Wrench):
             frame = self._prefix + frame_of(action)
-            send = self._on(f"wrench/{action.body}", "geometry_msgs/msg/WrenchStamped")
-            send(topics.wrench_fields(stamp, frame, action.force, action.moment))
+            self._on(topic, WRENCH)(topics.wrench_fields(stamp, frame, action.force, action.moment))
 
     def _on(self, topic: str, kind: str) -> Callable[[topics.Fields], None]:
         """What publishes fields on `topic`."""

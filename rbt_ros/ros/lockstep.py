@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rbt_ros.ros.sources import Barrier, Lockstep, Posted
+from rbt_ros.ros.sources import Barrier, Lockstep, Posted, targets
 from rbt_ros.ros.taking import Intake
 
 REPEAT_NS = 100_000_000  # how often the outputs are repeated that nobody has answered
@@ -37,14 +37,32 @@ class Gate:
         return posted.source in self.options.wait_for
 
     def take(self, posted: Posted, step: int) -> None:
-        """Keep an answer to this tick; one to another tick is late, and so is one to a tick that went on without it."""
-        now = self._stamp_ns()
+        """Keep an answer to this tick.
+
+        One to another tick is late, and so is one to a tick that went on without it. Who answers twice repeats it: a
+        sample may have come twice. What would be refused is no answer.
+        """
+        now, first = self._stamp_ns(), self._barrier.first_answer(posted)
         self._intake.latency.measure(posted, now)
-        if not self._barrier.take(posted, now if self.is_shut(step) else None):
+        if first is None and (posted.stamp_ns != now or not self.is_shut(step)):
             self._intake.counters.late += 1
             self._intake.fault(
                 f"command on {posted.source} is stamped {posted.stamp_ns} ns, and lockstep waits for {now} ns."
             )
+        elif first is None or (self._barrier.keeps(first) and self._refuses(first)):
+            self._barrier.take(posted)
+        elif targets(first.command) != targets(posted.command):
+            self._intake.refuse(
+                f"command on {posted.source} ignored: another one has answered {posted.stamp_ns} ns; lockstep takes "
+                "one message per topic and tick."
+            )
+
+    def _refuses(self, answer: Posted) -> bool:
+        """Whether an answer that is kept would be refused; it is no answer then."""
+        if self._intake.would_take(answer.command):
+            return False
+        self._barrier.drop(answer)
+        return True
 
     def missing(self) -> list[str]:
         """The topics that have not answered."""
@@ -58,13 +76,13 @@ class Gate:
         """Whether the next step may be taken: all that is waited for has come, and is latched now."""
         if not self.is_shut(step):
             return True
-        if self.missing():
+        if self.missing() or any([self._refuses(answer) for answer in self._barrier.answers()]):
             return False
         self._open(step)
         return True
 
     def _open(self, step: int) -> None:
-        for posted in self._barrier.pass_on(self._stamp_ns()):
+        for posted in self._barrier.pass_on():
             self._intake.accept(posted)
         self._passed = step
         self._intake.take_deferred()

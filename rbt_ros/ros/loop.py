@@ -25,6 +25,7 @@ from rbt_ros.sim import Simulation
 
 SECOND_NS = 1_000_000_000
 INACTIVE = "the node is inactive; activate it first."
+WAITING = "waiting"  # in a memory: commands that wait for the next tick
 SPARE_NS = 200_000  # before a deadline, where something that can wait is done
 
 
@@ -138,9 +139,10 @@ class Loop:
         """Simulated seconds per second of steady time."""
         return self._pacer.factor
 
-    @factor.setter
-    def factor(self, factor: float) -> None:
+    def set_factor(self, factor: float) -> None:
+        """A request: another one, from now on; what is behind by the old one is not caught up by the new."""
         self._pacer.factor = factor
+        self._begin_anew()
 
     @property
     def state(self) -> str:
@@ -237,7 +239,9 @@ class Loop:
         """Take over what was posted, in the order of arrival."""
         while self._mailbox.commands:
             posted = self._mailbox.commands.popleft()
-            if self.mode == "lockstep" and self._gate.waits_for(posted):
+            if self.failure is not None and posted.source:
+                self._intake.refuse(f"command on {posted.source} ignored: the simulation stands still; reset it.")
+            elif self.mode == "lockstep" and self._gate.waits_for(posted):
                 self._gate.take(posted, self._place)
             else:
                 self._intake.take(posted, before_answers=self._is_shut())
@@ -246,8 +250,15 @@ class Loop:
         """A request has given this command itself."""
         self._intake.note(latched)
 
-    def restarted(self, clock_ns: int = 0) -> None:
-        """The simulation was put elsewhere in time: forget its past, show it under the next stamp, or clock_ns."""
+    def memory(self) -> dict[str, Any]:
+        """All that the future depends on, what waits for the next tick included: see `checkpoint.py`."""
+        return {**self.sim.memory(), WAITING: self._intake.memory()}
+
+    def restarted(self, clock_ns: int = 0, waiting: Sequence[list[Any]] = ()) -> None:
+        """The simulation was put elsewhere in time: forget its past, show it under the next stamp, or clock_ns.
+
+        waiting: of the memory from which it goes on.
+        """
         self.failure, self._steps_asked = None, 0
         if self.sim.h_ns == self._clock.h_ns:
             saved = -(-(clock_ns - self._clock.zero_ns) // self._clock.h_ns)
@@ -255,6 +266,7 @@ class Loop:
         else:  # by the step of a checkpoint
             self._count_from(max(self.stamp_ns() + self.sim.h_ns, clock_ns))
         self._intake.forget()
+        self._intake.recall(waiting)
         self._gate.forget()
         self._begin_anew()
         self._on_restart()

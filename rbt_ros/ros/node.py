@@ -3,6 +3,7 @@
 import functools
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -45,7 +46,7 @@ ANSWER_S = 1.0  # for an answer to arrive: a service learns of no receipt, and w
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
-    "commands": QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE),  # bursts, which no log would miss
+    "commands": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # bursts, which no log would miss
     "log": QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE),  # no command may be missing in a record
     "clock": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "runs": QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
@@ -94,7 +95,7 @@ class SimulatorNode(ManagedNode):
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
         if self._value("publish_clock"):
             self.clock_guard.search()
-        self._incompatible, self._last_incompatible = 0, ""
+        self._incompatible: Counter[str] = Counter()
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         every_tick, outputs = self._make_outputs()
@@ -188,7 +189,8 @@ class SimulatorNode(ManagedNode):
 
     def _on_parameters_set(self, changes: list) -> None:
         names = {change.name for change in changes}
-        self.loop.factor = self._value("realtime_factor")
+        if (factor := self._value("realtime_factor")) != self.loop.factor:
+            self.loop.ask(lambda sim: self.loop.set_factor(factor))
         if any(name.startswith("lockstep.") for name in names):
             lockstep = self._lockstep()
             self.loop.ask(lambda sim: self.loop.set_lockstep(lockstep))
@@ -305,7 +307,7 @@ class SimulatorNode(ManagedNode):
             topics.conservation_report(sample, *limits),
             loop_report(s, self.sim.h_ns, self.loop.state, self.loop.failure),
             command_report(self.loop.counters),
-            connection_report(self._incompatible, self._last_incompatible, self.clock_guard.other),
+            connection_report(self._incompatible, self.clock_guard.other),
             *self._measured.look(),
             *self.recorder.reports(),
         ]
@@ -357,7 +359,7 @@ class SimulatorNode(ManagedNode):
     # faults
 
     def _on_incompatible_qos(self, where: str) -> None:
-        self._incompatible, self._last_incompatible = self._incompatible + 1, where
+        self._incompatible[where] += 1
         self._report(f"somebody at the other side of the {where} has an incompatible quality of service")
 
     def _refuse(self, text: str) -> None:

@@ -48,6 +48,8 @@ class Declared(NamedTuple):
         """Why a value of the right type and range is refused; empty if it is not."""
         if self.choices and value not in self.choices:
             return f"'{value}' is not one of {', '.join(self.choices)}"
+        if self.words and self.default and not value.split():
+            return f"it names none of {', '.join(self.words)}"
         for word in value.split() if self.words else ():
             if word not in self.words:
                 return f"'{word}' is not one of {', '.join(self.words)}"

@@ -1,5 +1,7 @@
 """What the node says of itself on /diagnostics, beside what is conserved."""
 
+from collections.abc import Mapping
+
 from rbt_ros import topics
 from rbt_ros.ros.measures import Counters, LoopStatistics
 
@@ -46,13 +48,22 @@ def command_report(c: Counters) -> topics.Report:
     return topics.Report("commands", topics.WARN if faults else topics.OK, summary, values)
 
 
-def connection_report(incompatible: int, last: str, other_clock: str = "") -> topics.Report:
-    """Whom we cannot hear, or who cannot hear us, because qualities of service do not fit; who else has a /clock."""
-    values = {"incompatible QoS": incompatible, "last": last, "other publisher of /clock": other_clock or "none"}
+def connection_report(incompatible: Mapping[str, int], other_clock: str = "") -> topics.Report:
+    """Whom we cannot hear, or who cannot hear us, because qualities of service do not fit; who else has a /clock.
+
+    incompatible: how many peers do not fit each of our publishers and subscribers.
+    """
+    misfits = ", ".join(incompatible)
+    values = {
+        "incompatible QoS": sum(incompatible.values()),
+        "of": misfits or "none",
+        "other publisher of /clock": other_clock or "none",
+    }
     if other_clock:
-        summary = f"node '{other_clock}' publishes /clock, too: end it, or start one of both with publish_clock:=false"
+        summary = f"node {other_clock} publishes /clock, too: end it, or start one of both with publish_clock:=false"
         return topics.Report("connections", topics.WARN, summary, values)
     if incompatible:
-        summary = f"{last}: its quality of service does not fit ours (reliable, volatile; latched: transient local)"
+        ours = "reliable, volatile; latched: transient local"
+        summary = f"{misfits}: the quality of service of peers does not fit ours ({ours})"
         return topics.Report("connections", topics.WARN, summary, values)
     return topics.Report("connections", topics.OK, "all fit", values)

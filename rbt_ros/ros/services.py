@@ -10,7 +10,7 @@ from std_srvs.srv import Trigger
 
 from rbt_ros.checkpoint import read_state, restore, write_state
 from rbt_ros.errors import RbtError
-from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.loop import WAITING, Loop
 from rbt_ros.sim import Simulation
 
 
@@ -57,7 +57,7 @@ class Services:
 
     def _save(self) -> str:
         file = self._value("state_file")
-        memory, clock = self._loop.call(lambda sim: (sim.memory(), self._loop.stamp_ns()))
+        memory, clock = self._loop.call(lambda sim: (self._loop.memory(), self._loop.stamp_ns()))
         write_state(memory, file, clock)
         return f"wrote {file}"
 
@@ -67,7 +67,7 @@ class Services:
 
         def load(sim: Simulation) -> None:
             restore(sim, content, file)
-            self._loop.restarted(content["clock_ns"])
+            self._loop.restarted(content["clock_ns"], content["simulation"].get(WAITING, ()))
 
         self._loop.call(load)
         self._on_loaded(self._loop.sim)

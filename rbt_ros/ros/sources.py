@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
-from rbt_ros.model.hinge_commands import HingeSettings, HingeTorque
+from rbt_ros.model.hinge_commands import HingeCommand, HingeSettings, HingeTorque
 from rbt_ros.model.inputs import Command, WrenchCommand
 
 FALLBACKS = ("zero", "hold", "hold_position")  # of the watchdog
 ON_MISS = ("hold", "zero", "stop")  # of lockstep
+JOINT, TORQUE, WRENCH = "joint", "torque", "wrench"
+Target = tuple[str, str]  # one of these, and the name of the joint, spherical hinge or body
 
 
 class Posted(NamedTuple):
@@ -32,24 +34,40 @@ class Barrier:
 
     def __init__(self) -> None:
         self._answers: dict[str, Posted] = {}
-        self._answered_ns: dict[str, int] = {}  # the stamp that each has answered last
+        self._answered: dict[str, Posted] = {}  # what each has answered last
         self.began_ns: int | None = None  # steady time since which it has been waiting
 
-    def take(self, posted: Posted, stamp_ns: int | None) -> bool:
-        """Whether it answers the tick of this stamp, or repeats an answer; None: no tick waits for one."""
-        if posted.stamp_ns == stamp_ns:
-            self._answers.setdefault(posted.source, posted)
-            return True
-        return posted.stamp_ns == self._answered_ns.get(posted.source)
+    def take(self, posted: Posted) -> None:
+        """Keep the answer of its source to the tick that waits."""
+        self._answers[posted.source] = posted
+
+    def first_answer(self, posted: Posted) -> Posted | None:
+        """What its source has answered under this stamp already."""
+        for answers in (self._answers, self._answered):
+            if (first := answers.get(posted.source)) and first.stamp_ns == posted.stamp_ns:
+                return first
+        return None
 
     def missing(self, options: Lockstep) -> list[str]:
         """The topics that have not answered."""
         return [source for source in options.wait_for if source not in self._answers]
 
-    def pass_on(self, stamp_ns: int) -> list[Posted]:
-        """The answers, in an order that does not depend on their arrival; the next tick waits anew."""
-        answers = [self._answers[source] for source in sorted(self._answers)]
-        self._answered_ns.update(dict.fromkeys(self._answers, stamp_ns))
+    def keeps(self, answer: Posted) -> bool:
+        """Whether it is an answer to the tick that waits."""
+        return self._answers.get(answer.source) is answer
+
+    def drop(self, answer: Posted) -> None:
+        """Its source has not answered."""
+        del self._answers[answer.source]
+
+    def answers(self) -> list[Posted]:
+        """Those that have come, in an order that does not depend on their arrival."""
+        return [self._answers[source] for source in sorted(self._answers)]
+
+    def pass_on(self) -> list[Posted]:
+        """The answers; the next tick waits anew."""
+        answers = self.answers()
+        self._answered.update(self._answers)
         self.forget()
         return answers
 
@@ -63,7 +81,7 @@ class Source:
 
     def __init__(self) -> None:
         self.heard_ns = 0  # steady time
-        self.acting: dict[tuple[str, ...], Command] = {}  # the last command on each body or set of joints
+        self.acting: dict[Target, Command] = {}  # the command on each joint, spherical hinge and body that is its last
         self.lost = False
 
 
@@ -79,13 +97,19 @@ class Watchdog:
         """Take timeout and fallback of another one; the sources stay."""
         self.timeout_ns, self.fallback = other.timeout_ns, other.fallback
 
+    def take_over(self, command: Command) -> None:
+        """What this command acts on, whoever gave it, no source commands any more."""
+        for target in targets(command):
+            for source in self._sources.values():
+                source.acting.pop(target, None)
+
     def heard(self, posted: Posted, now_ns: int) -> bool:
-        """Note an accepted command; whether its source had been lost."""
+        """Note an accepted command, which has taken over; whether its source had been lost."""
         if not posted.source:
             return False
         source = self._sources.setdefault(posted.source, Source())
         source.heard_ns = now_ns
-        source.acting[_target(posted.command)] = posted.command
+        source.acting.update(dict.fromkeys(targets(posted.command), posted.command))
         was_lost, source.lost = source.lost, False
         return was_lost
 
@@ -96,12 +120,13 @@ class Watchdog:
         return [name for name, s in self._sources.items() if not s.lost and now_ns - s.heard_ns > self.timeout_ns]
 
     def lose(self, name: str) -> list[Command]:
-        """Count a source as lost; what it had commanded."""
+        """Count a source as lost; what it had commanded and nobody else since, joints as one let go."""
         source = self._sources.setdefault(name, Source())
         source.lost = True
-        acting = list(source.acting.values())
+        joints = tuple(target for kind, target in source.acting if kind == JOINT)
+        others = [command for (kind, _), command in source.acting.items() if kind != JOINT]
         source.acting.clear()
-        return acting
+        return [*([HingeCommand(joints)] if joints else []), *others]
 
     def is_lost(self, name: str) -> bool:
         """Whether that source is."""
@@ -117,12 +142,12 @@ class Watchdog:
         self._sources.clear()
 
 
-def _target(command: Command) -> tuple[str, ...]:
-    """What a command acts on, by kind."""
+def targets(command: Command) -> tuple[Target, ...]:
+    """What a command acts on."""
     if isinstance(command, WrenchCommand):
-        return ("wrench", command.wrench.body)
+        return ((WRENCH, command.wrench.body),)
     if isinstance(command, HingeTorque):
-        return ("torque", command.hinge)
+        return ((TORQUE, command.hinge),)
     if isinstance(command, HingeSettings):
-        return ("settings",)
-    return ("joints", *command.joints)
+        return tuple((kind, setting.joint) for setting in command.settings for kind in (JOINT, TORQUE))
+    return tuple((JOINT, joint) for joint in command.joints)

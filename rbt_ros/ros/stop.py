@@ -5,11 +5,11 @@ from types import FrameType
 
 
 class StopRequest:
-    """SIGINT and SIGTERM are remembered: who runs looks here and ends, with exit code 0."""
+    """SIGINT, SIGTERM, and SIGHUP of a closed terminal are remembered: who runs looks here and ends, exit code 0."""
 
     def __init__(self) -> None:
         self.requested = False
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

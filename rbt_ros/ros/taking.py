@@ -1,9 +1,11 @@
 """How a command is taken: judged by its stamp, latched in the order that the log can tell, missed when silent."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rbt_ros.command_log import LOG_ORDER
+from rbt_ros.command_messages import command_memory, command_of
 from rbt_ros.errors import MessageError
 from rbt_ros.model.hinge_commands import HingeCommand, HingeTrajectory
 from rbt_ros.model.inputs import Command, Latched, WrenchCommand
@@ -12,6 +14,7 @@ from rbt_ros.ros.sources import Posted, Watchdog
 from rbt_ros.sim import Simulation
 
 AHEAD_NS = 1_000_000_000  # stamped later than this after the clock: the sender's clock is another one
+FAR_AHEAD_NS = 86_400 * 1_000_000_000  # likewise of a trajectory, which may begin later
 ANSWERS = LOG_ORDER[HingeCommand]  # what lockstep waits for
 MOST_DEFERRED = 1000
 
@@ -42,7 +45,7 @@ class Intake:
             self._defer(posted)  # as it came: it is shifted, judged and measured once, when it is taken
             return
         self.latency.measure(posted, self._stamp_ns())
-        if not self._too_old(posted):
+        if not self._too_old(posted) and not self._too_far_ahead(posted):
             self._tell_if_ahead(posted)
             self.accept(self._from_its_stamp(posted))
 
@@ -55,6 +58,22 @@ class Intake:
         """A step was taken: what was deferred comes before all that is new."""
         self._order_now = 0
         return self._emptied()
+
+    def memory(self) -> list[list[Any]]:
+        """What waits for the next tick, as lists and numbers: command, stamp against the clock (None: none), source."""
+        now = self._stamp_ns()
+        return [
+            [command_memory(posted.command), posted.stamp_ns - now if posted.stamp_ns else None, posted.source]
+            for posted in self._deferred
+        ]
+
+    def recall(self, memory: Sequence[list[Any]]) -> None:
+        """Let that wait for the next tick."""
+        now, arrived = self._stamp_ns(), time.monotonic_ns()
+        self._deferred = [
+            Posted(command_of(command), 0 if ahead is None else now + ahead, source, arrived)
+            for command, ahead, source in memory
+        ]
 
     def forget(self) -> None:
         """The simulation was put elsewhere in time: nothing waits, nobody is missed."""
@@ -78,13 +97,27 @@ class Intake:
         try:
             self.note(self._sim.command(command))
         except MessageError as err:
-            self.counters.reject(str(err))
-            self._on_fault(str(err))
+            self.refuse(str(err))
             return False
         return True
 
+    def would_take(self, command: Command) -> bool:
+        """Whether a command would be latched now; if not, it is refused."""
+        try:
+            self._sim.check(command)
+        except MessageError as err:
+            self.refuse(str(err))
+            return False
+        return True
+
+    def refuse(self, text: str) -> None:
+        """Count a command that is not taken, and say why."""
+        self.counters.reject(text)
+        self._on_fault(text)
+
     def note(self, latched: Latched) -> None:
-        """Put a command that was taken into the log."""
+        """Put a command that was taken into the log; what it acts on is nobody else's now."""
+        self.watchdog.take_over(latched.command)
         self._order_now = max(self._order_now, LOG_ORDER.get(type(latched.command), 0))
         self._on_latched(latched, self._stamp_ns())
 
@@ -103,6 +136,18 @@ class Intake:
         self.counters.stale += 1
         held, body = posted.command.hold_ns * 1e-9, posted.command.wrench.body
         self.fault(f"wrench on '{body}' ignored: stamped {age * 1e-9:.3f} s ago, held for {held:.3f} s.")
+        return True
+
+    def _too_far_ahead(self, posted: Posted) -> bool:
+        """Whether a trajectory would begin in days: where its joints go on from there, nobody would see."""
+        ahead = -self._age_ns(posted)
+        if not isinstance(posted.command, HingeTrajectory) or ahead <= FAR_AHEAD_NS:
+            return False
+        self.counters.ahead += 1
+        self.fault(
+            f"{described(posted)} ignored: it is stamped {ahead * 1e-9:.0f} s ahead of /clock; set use_sim_time on its "
+            "sender."
+        )
         return True
 
     def _tell_if_ahead(self, posted: Posted) -> None:

@@ -222,4 +222,4 @@ def test_the_installed_node_runs_and_ends(workspace, run, tmp_path):
     with domain_id() as domain:
         environ = {**os.environ, **own, "ROS_DOMAIN_ID": str(domain)}
         output = run(sourced(workspace, program, "node", "cubesat", "--duration", "0.5"), env=environ)
-    assert "cubesat runs as /rbt_simulator" in output
+    assert "cubesat starts as /rbt_simulator" in output

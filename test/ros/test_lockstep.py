@@ -1,5 +1,7 @@
 """Lockstep and the watchdog on the stepping thread alone: what waits for what, and what happens when nobody answers."""
 
+import json
+import math
 import threading
 import time
 
@@ -77,6 +79,30 @@ class Run:
             self._news.notify()
         self._executor.join()
         self.loop.stop()
+
+
+def test_what_is_behind_by_one_factor_is_not_caught_up_by_the_next():
+    """A hundred thousand times real time is out of reach; then real time is, at most, what the clock says."""
+    with Run(mode="realtime", factor=1e5) as run:
+        run.until(lambda: run.sim.tick > 2000)
+
+        def slower(sim):
+            run.loop.set_factor(1.0)
+            return time.monotonic(), sim.tick
+
+        began, first = run.loop.call(slower)
+        run.until(lambda: run.sim.tick > first + 50)
+        assert time.monotonic() - began >= 0.050, "steps came faster than they are due"
+
+
+def test_commands_are_refused_while_the_simulation_stands_still():
+    """They would be forgotten by the reset that it needs."""
+    with Run(mode="fast") as run:
+        run.loop.call(lambda sim: sim.set_body("cubesat", omega_body=(1e200, 1e200, 0.0)))
+        run.until(lambda: run.loop.failure)
+        run.loop.post(force(1.0), 0, "wrench")
+        run.until(lambda: run.loop.counters.rejected == 1)
+    assert run.faults[-1] == "command on wrench ignored: the simulation stands still; reset it." and not run.latched
 
 
 def law(sample) -> float:
@@ -184,6 +210,34 @@ def test_commands_of_other_ticks_are_late_and_do_not_act():
     assert "is stamped" in run.faults[0] and "lockstep waits for" in run.faults[0]
 
 
+def test_what_would_be_refused_is_no_answer():
+    """Wrong answers before and behind the right one, in any order: the bits are those of the right ones alone."""
+
+    def answer(run, sample, stamp):
+        wrong = [force(math.nan), WrenchCommand(Wrench("nobody"), H), HingeCommand(("wheel",), (0.1,))]
+        for command in (*wrong[: sample.tick % 4], force(law(sample)), *wrong[sample.tick % 4 :]):
+            run.loop.post(command, stamp, "wrench")
+
+    with Run(answer=answer, mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
+        run.until(lambda: run.sim.tick >= 40)
+    assert run.states[START + 40 * H] == in_process(40)
+    assert run.loop.counters.rejected > 40 and run.loop.counters.lost == 0
+
+
+def test_a_second_answer_about_other_joints_is_told():
+    """Who sends two messages under one stamp and topic means both: the second is not taken, and not in silence."""
+
+    def answer(run, sample, stamp):
+        for joint in ("wrist", "left_pivot"):
+            run.loop.post(HingeCommand((joint,), (), (), (0.1,)), stamp, "hinge_commands")
+
+    lockstep = Lockstep(("hinge_commands",), 1, DEADLINE * 10**9)
+    with Run("five_body", answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick >= 20)
+    assert {command.joints for command, _ in run.latched} == {("wrist",)} and run.loop.counters.rejected > 10
+    assert "another one has answered" in run.faults[0] and "one message per topic and tick" in run.faults[0]
+
+
 def silent_after(last: int):
     return lambda run, sample, stamp: answering(run, sample, stamp) if sample.tick <= last else None
 
@@ -285,7 +339,7 @@ def test_the_watchdog_ends_what_a_silent_source_had_commanded(fallback):
         run.loop.post(HingeCommand(("wrist",), (0.5,)), 0, "hinge_commands")
         run.loop.post(HingeCommand(("left_pivot",), (), (), (2.0,)), 0, "hinge_commands")
         run.until(lambda: run.loop.counters.lost)
-        run.until(lambda: len(run.latched) >= {"zero": 5, "hold": 3, "hold_position": 5}[fallback])
+        run.until(lambda: len(run.latched) >= {"zero": 4, "hold": 3, "hold_position": 5}[fallback])
         run.loop.call(lambda sim: run.loop.set_paused(True))
         after = [command for command, _ in run.latched[3:]]
         run.loop.post(HingeCommand(("wrist",), (0.7,)), 0, "hinge_commands")
@@ -293,11 +347,30 @@ def test_the_watchdog_ends_what_a_silent_source_had_commanded(fallback):
     assert run.faults == [f"nothing on hinge_commands for 0.1 s: {fallback}.", "hinge_commands is back."]
     let_go = HingeCommand(("left_pivot",))
     if fallback == "zero":
-        assert after == [HingeCommand(("wrist",)), let_go]
+        assert after == [HingeCommand(("wrist", "left_pivot"))]
     elif fallback == "hold":
         assert after == []
     else:
-        assert after[1] == let_go and after[0].joints == ("wrist",) and len(after[0].position) == 1
+        assert after[0] == let_go and after[1].joints == ("wrist",) and len(after[1].position) == 1
+
+
+def test_the_watchdog_leaves_alone_what_somebody_else_commands_since():
+    """By another topic or by parameters; what is left of the lost source is let go."""
+    with Run("five_body", mode="fast", watchdog=Watchdog(100_000_000)) as run:
+        run.loop.post(
+            HingeCommand(("wrist", "left_pivot", "right_pivot"), (), (), (1.0, 2.0, 3.0)), 0, "hinge_commands"
+        )
+        run.loop.post(GAINS, 0)
+        effort = HingeCommand(("left_pivot",), (), (), (4.0,))
+        run.loop.post(effort, 0, "hinge_effort_commands")
+        run.until(lambda: run.loop.counters.lost == 2)
+        run.until(lambda: len(run.latched) == 5)
+        holds = run.sim.hinge_laws["wrist"].mode == "position"
+    assert [command for command, _ in run.latched[3:]] == [
+        HingeCommand(("right_pivot",)),
+        HingeCommand(("left_pivot",)),
+    ]
+    assert holds
 
 
 def test_a_pause_longer_than_the_timeout_loses_nobody():
@@ -354,6 +427,39 @@ def test_what_waits_for_the_next_tick_is_told_and_measured_once():
         run.until(lambda: len(run.latched) == 4)
         assert run.loop.counters.ahead == 1 and len(run.faults) == 1
         assert run.loop._intake.latency.record.count == 1
+
+
+def test_a_trajectory_of_another_clock_is_refused():
+    """Stamped by the wall, or at the end of all clocks; one that begins in an hour is taken."""
+    goes = HingeTrajectory(("wrist",), (10**9,), ((0.5,),))
+    with Run("five_body", mode="fast", paused=True) as run:
+        run.loop.post(GAINS, 0)
+        for stamp in (1_790_000_000 * 10**9, (2**31 - 1) * 10**9, START + 3600 * 10**9):
+            run.loop.post(goes, stamp, "hinge_trajectory")
+        run.loop.post(goes._replace(times_ns=(2**31 * 10**9,)), 0, "hinge_trajectory")
+        run.until(lambda: len(run.faults) == 3)
+        run.until(lambda: len(run.latched) == 2)
+    assert run.loop.counters.ahead == 2 and run.loop.counters.rejected == 1
+    assert "stamped 1789999999 s ahead of /clock; set use_sim_time" in run.faults[0]
+    assert "its last point lies 2.14748e+09 s ahead" in run.faults[2]
+
+
+def test_what_waits_for_the_next_tick_is_in_the_checkpoint():
+    """A set-point behind a trajectory of its tick: saved there, it acts after loading as it would have."""
+    there, point = HingeTrajectory(("wrist",), (50 * H,), ((0.5,),)), HingeCommand(("left_pivot",), (), (), (0.7,))
+    with Run("five_body", mode="fast", paused=True) as run:
+        run.loop.post(GAINS, 0)
+        run.loop.post(there, START + 10 * H, "hinge_trajectory")
+        run.loop.post(point, START, "hinge_commands")
+        run.until(lambda: len(run.latched) == 2)
+        memory = json.loads(json.dumps(run.loop.call(lambda sim: run.loop.memory())))
+        digests = []
+        for _ in range(2):
+            run.loop.call(lambda sim: run.loop.add_steps(100))
+            run.until(lambda: run.sim.tick == 100)
+            digests.append(run.sim.digest())
+            run.loop.call(lambda sim: (sim.recall(memory), run.loop.restarted(waiting=memory["waiting"])))
+    assert digests[0] == digests[1] and [command for command, _ in run.latched].count(point) == 2
 
 
 def test_in_lockstep_a_trajectory_waits_for_the_answers_of_its_tick():
