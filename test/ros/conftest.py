@@ -198,6 +198,7 @@ class Peer:
             int: (2, "integer_value"),
             float: (3, "double_value"),
             str: (4, "string_value"),
+            list: (8, "double_array_value"),
         }
         kind, field = kinds[type(value)]
         return Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))

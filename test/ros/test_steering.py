@@ -1,5 +1,6 @@
 """Folding to an attitude on a node: in lockstep, with the bits of in-process; targets by parameter and topic."""
 
+import math
 import sys
 
 import numpy as np
@@ -92,3 +93,13 @@ def test_targets_come_by_a_topic_too(ros):
             return expected in child.stdout + child.stderr
 
         peer.until(told, expected, child)
+
+
+def test_the_parameter_target_acts_while_it_runs(ros):
+    child = ros.run(sys.executable, "-c", TOLD)
+    peer = ros.peer()
+    assert peer.set_parameter("target", [0.0, 1.0, 0.0, 0.0], "/controller").successful
+    child.until_printed("aims at 0.0 1.0 0.0 0.0")
+    for wrong in ([0.0, 0.0, 0.0, 0.0], [1.0, 0.0], [math.nan, 0.0, 0.0, 1.0]):
+        refused = peer.set_parameter("target", wrong, "/controller")
+        assert not refused.successful and refused.reason.startswith("target: ")
