@@ -74,7 +74,7 @@ class Balance:
         then, energy_ns, energy_scale = self._energy.compare(now, t_ns, now[inv.KINETIC])
         energy = (now[inv.KINETIC] - then[inv.KINETIC]) + (now[inv.POTENTIAL] - then[inv.POTENTIAL])
         energy += (now[inv.DISSIPATED] - then[inv.DISSIPATED]) - (now[inv.WORK] - then[inv.WORK])
-        then, momenta_ns, angular_scale = self._momenta.compare(now, t_ns, norm(now[angular]))
+        then, momenta_ns, angular_scale = self._momenta.compare(now, t_ns, now[inv.ANGULAR_SIZE])
         seconds = (t_ns - momenta_ns) * 1e-9
         lost = [a - b - w * seconds for a, b, w in zip(now[momentum], then[momentum], self._weight, strict=True)]
         turned = [a - b for a, b in zip(now[angular], then[angular], strict=True)]

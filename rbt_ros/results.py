@@ -51,7 +51,7 @@ class Conservation(NamedTuple):
 
     energy: float  # change of the total over the largest kinetic energy since then
     momentum: float  # |ΔP| beyond gravity's impulse [kg·m/s]
-    angular_momentum: float  # |ΔL| about the CoM over the largest |L| since then
+    angular_momentum: float  # |ΔL| about the CoM over the largest Σ |I ω| + m |r × v| since then
     quaternion: float  # largest | |q| - 1 |
     since_ns: int  # scenario time from which the momenta are counted
     energy_since_ns: int  # and the energy: the same but with `work_of_inputs`

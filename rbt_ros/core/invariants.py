@@ -4,10 +4,10 @@ import math
 
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.forces import gravity_potential, spring_potential
-from rbt_ros.core.jit import routine
+from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import com_state, kinematics
 from rbt_ros.core.types import INERTIA, KIND, MASS, JointKind, Q
-from rbt_ros.core.vec import add, cross, dot, quat, rotation, row4, row6, scale, sub, sym_mul, turn
+from rbt_ros.core.vec import add, cross, dot, norm, quat, rotation, row4, row6, scale, sub, sym_mul, turn
 
 
 @routine
@@ -53,6 +53,17 @@ def angular_momentum_about(model, pose, twist, p_WA, v_WA):
     return L
 
 
+@kernel
+def angular_size(model, pose, twist, p_WA, v_WA):
+    """Σ |(p - p_A) × m (v - v_A)| + |I ω| [N·m·s]: how much angular momentum cancels in the sum, which may be zero."""
+    size = 0.0
+    for i in range(model.tree.shape[0]):
+        p, v, w_B = com_state(model, pose, twist, i)
+        size += norm(cross(sub(p, p_WA), scale(model.body[i, MASS], sub(v, v_WA))))
+        size += norm(sym_mul(row6(model.body, i, INERTIA), w_B))
+    return size
+
+
 @routine
 def centre_of_mass(model, pose, twist):
     """m [kg], p_WC [m], v_WC [m/s] of the whole system, world axes."""
@@ -78,7 +89,8 @@ def quaternion_error(model, q):
 # columns of what `observe` fills
 KINETIC, POTENTIAL, MOMENTUM, ANGULAR, CENTRE, ANGULAR_COM, QUATERNION = 0, 1, 2, 5, 8, 11, 14
 WORK, DISSIPATED = 15, 16  # zero where they are not integrated
-SUMMARY_COLUMNS = 17
+ANGULAR_SIZE = 17
+SUMMARY_COLUMNS = 18
 
 
 @routine
@@ -90,6 +102,7 @@ def observe(model, y, work, pose, twist, summary):
     _, p_C, v_C = centre_of_mass(model, pose, twist)
     P, L = linear_momentum(model, pose, twist), angular_momentum(model, pose, twist)
     L_C = angular_momentum_about(model, pose, twist, p_C, v_C)
+    summary[ANGULAR_SIZE] = angular_size(model, pose, twist, p_C, v_C)
     summary[KINETIC] = kinetic_energy(model, pose, twist)
     summary[POTENTIAL] = potential_energy(model, q, pose)
     summary[QUATERNION] = quaternion_error(model, q)
