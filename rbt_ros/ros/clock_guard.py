@@ -1,5 +1,13 @@
-"""One source of simulated time: a node that finds another publisher of /clock gives way if it came later, or tells."""
+"""One source of simulated time: a node that finds another publisher of /clock gives way if it came later, or tells.
 
+Simulators of one machine know each other at once, by a name that only one of them can hold. Others have to be
+discovered, which takes from nothing to some seconds: what is found after the start is judged by its clock.
+"""
+
+import errno
+import os
+import socket
+import sys
 import time
 from collections.abc import Callable
 
@@ -30,20 +38,27 @@ class ClockGuard:
         self._subscription: Subscription | None = None
         self._listening_until = 0.0
         self._ahead = self._behind = False
+        self._claim: socket.socket | None = None
         self.other = ""  # who else publishes /clock, for /diagnostics
 
     def search(self) -> None:
         """Before the node publishes: ScenarioError when somebody does."""
-        found, until = [], self._started + SEARCH_S
+        self._claim = claim(self._node.context.get_domain_id())
+        there, until = self._claim is None, self._started + SEARCH_S
         while time.monotonic() < until:
             if other := self._other():
-                raise refusal(other)
-            found = self._found()  # who is not known by name yet
-            until = self._started + (NAME_S if found else SEARCH_S)
+                raise refusal(f"node {other}")
+            there = self._claim is None or bool(self._found())  # somebody is, and not known by name yet
+            until = self._started + (NAME_S if there else SEARCH_S)
             time.sleep(0.02)
-        if found:
-            raise refusal("(its name is not known)")
+        if there:
+            raise refusal("a node whose name is not known yet")
         self._publishing = True
+
+    def close(self) -> None:
+        """Publish no more: another one may."""
+        if self._claim is not None:
+            self._claim.close()
 
     def look(self) -> None:
         """While the node publishes: ScenarioError when somebody else does, and has for longer.
@@ -61,7 +76,7 @@ class ClockGuard:
             self._ahead, self._listening_until = False, now + LISTEN_S
             self._subscription = self._node.create_subscription(Clock, "/clock", self._hear, qos_profile_sensor_data)
         elif self._ahead or now > self._listening_until:
-            raise refusal(other)
+            raise refusal(f"node {other}")
 
     def _hear(self, message: Clock) -> None:
         lead = message.clock.sec * 1_000_000_000 + message.clock.nanosec - self._stamp_ns()
@@ -88,6 +103,24 @@ class ClockGuard:
         return found
 
 
+def claim(domain: int) -> socket.socket | None:
+    """A name that one process of this machine's network holds for as long as it lives; None: another one does.
+
+    Linux has such names, with no file behind them; elsewhere, and where nodes are not to find each other, all may.
+    """
+    holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server, scope = os.environ.get("ROS_DISCOVERY_SERVER", ""), os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE")
+    if sys.platform == "linux" and scope != "OFF":
+        try:
+            holder.bind(f"\0rbt_ros/clock/{domain}/{server}"[:100])
+        except OSError as err:
+            holder.close()
+            if err.errno != errno.EADDRINUSE:
+                raise
+            return None
+    return holder
+
+
 def place_of(info: TopicEndpointInfo) -> str:
     """A node's name with its namespace."""
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
@@ -96,6 +129,6 @@ def place_of(info: TopicEndpointInfo) -> str:
 def refusal(other: str) -> ScenarioError:
     """What the later node says."""
     return ScenarioError(
-        f"/clock is published already, by node {other}. Start this node with publish_clock:=false, or in another "
+        f"/clock is published already, by {other}. Start this node with publish_clock:=false, or in another "
         "domain (ROS_DOMAIN_ID)."
     )

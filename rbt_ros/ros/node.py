@@ -339,6 +339,8 @@ class SimulatorNode(ManagedNode):
             if self.configured:
                 self.loop.stop()
         finally:
+            if hasattr(self, "clock_guard"):
+                self.clock_guard.close()
             if hasattr(self, "recorder"):
                 self.recorder.stop()
             if view:

@@ -73,6 +73,8 @@ def test_a_second_clock_makes_the_later_node_refuse_and_name_the_parameter(ros):
     assert line.startswith("rbt: /clock is published already, by node /rbt_simulator.")
     assert "publish_clock:=false" in line and "ROS_DOMAIN_ID" in line
     assert first.running
+    stamps = [(m.clock.sec, m.clock.nanosec) for m in clock]
+    assert stamps == sorted(stamps), "the later one has published meanwhile"
 
     third = ros.start(remap=["__ns:=/b"], publish_clock=False)
     odom = peer.listen(Odometry, "/b/odom")
