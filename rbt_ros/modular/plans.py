@@ -20,6 +20,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.flights import Pilot
+from rbt_ros.modular.gains import STIFF, gains
 from rbt_ros.modular.maps import turn_map
 from rbt_ros.modular.paths import Piece, ShapePath, polygon, rectangle
 from rbt_ros.modular.turns import Folding, along, angles, conjugates, products, rotation_vectors
@@ -36,7 +37,8 @@ CANDIDATES, ENOUGH = 100, 2  # sequences that are made exact, in that order; unt
 ROUNDS, NUDGE, KEEP = 12, 1e-6, 0.2  # of Newton's method; [rad] of its differences; when its matrix is kept
 EXACT = 1e-9  # [rad]
 LIMIT = np.radians(115.0)  # of the rectangles in a plane; rods a and c of equal length touch at 120°
-KP, KD, FLIGHT_STEP = 100.0, 40.0, 0.005  # stiffer than the thesis': the corners within 1e-4 rad
+FLIGHT_STEP = 0.005  # [s] at most
+TOLERANCE = np.radians(0.1)  # of an attitude that is flown to
 
 
 class TurnOf(NamedTuple):
@@ -316,10 +318,22 @@ def plan_in_plane(robot: Robot, turn: float) -> Plan:
 
 
 def fly_plan(
-    robot: Robot, plan: Plan, *, leg: float = 6.0, kp: float = KP, kd: float = KD, correct: bool = True
+    robot: Robot,
+    plan: Plan,
+    *,
+    leg: float = 6.0,
+    kp: float | None = None,
+    kd: float | None = None,
+    correct: bool = True,
+    tolerance: float = TOLERANCE,
 ) -> Flown:
-    """The plan in full dynamics, one simulation from identity on; correct: after each turn the rest is fitted anew."""
-    pilot, clearance = Pilot(robot, kp, kd, FLIGHT_STEP), Clearance(robot)
+    """The plan in full dynamics, one simulation from identity on; correct: after each turn the rest is fitted anew.
+
+    kp, kd: of all hinges; None: stiff, by the inertia of each. SolveError where panels touch on the way, or it ends
+    farther from the attitude than `tolerance` [rad].
+    """
+    stiffness = gains(robot, kp, kd, like=STIFF)
+    pilot, clearance = Pilot(robot, stiffness, longest=FLIGHT_STEP), Clearance(robot)
     left, flown, momentum, nearest, largest = list(plan.turns), [], 0.0, np.inf, 0.0
     while left:
         seen: list[Sample] = [pilot.sim.sample()]
@@ -328,11 +342,21 @@ def fly_plan(
         nearest = min(nearest, clearance.along(_as_flown(robot, seen, len(left[0].path.pieces))))
         largest = max(largest, *(float(np.abs(sample.q[7:]).max()) for sample in seen))
         flown.append(left.pop(0))
+        if not nearest > 0.0:
+            raise SolveError(
+                f"flown, the panels touch in turn {len(flown)} of the plan: {1e3 * nearest:.3g} mm. The hinges do not "
+                f"follow closely enough with {stiffness}; give a longer leg, stiffer gains, or a planner more margin=."
+            )
         if correct and left:
             rest = products(conjugates(_attitude(pilot.sim))[None], plan.quaternion[None])[0]
             left = refine(robot, left, rest) or left
     attitude = _attitude(pilot.sim)
     error = float(angles(products(conjugates(attitude)[None], plan.quaternion[None]))[0])
+    if not error <= tolerance:
+        raise SolveError(
+            f"flown, the plan ends {np.degrees(error):.3g}° off, more than {np.degrees(tolerance):.3g}°, with "
+            f"{stiffness}; give a longer leg, stiffer gains, or more tolerance=."
+        )
     return Flown(attitude, error, nearest, momentum, largest, pilot.sim.t_ns * 1e-9, tuple(flown))
 
 
