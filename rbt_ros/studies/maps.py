@@ -17,7 +17,7 @@ from rbt_ros import __version__
 from rbt_ros.errors import ScenarioError, SetupError, SolveError
 from rbt_ros.model.folding import ARRAYS, array
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import find_scenario, scenario_from_text
+from rbt_ros.model.scenario import read_scenario, scenario_from_text
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.flights import STEP, Flight, Pilot, fly, fly_many, ticks_of
@@ -100,7 +100,7 @@ def make_map(
     check(spec)
     _claim(folder, spec)
     count = -(-len(spec.psi1) // rows_of_block(spec.mode))
-    missing = [k for k in range(count) if not _file(folder, k).exists()]
+    missing = [k for k in range(count) if _read(folder, k) is None]
     for done, (k, values) in enumerate(_computed(spec, missing, cluster, workers), start=count - len(missing) + 1):
         _write(_file(folder, k), values)
         if progress is not None:
@@ -185,6 +185,14 @@ def _by_client(client: Any, as_completed: Any, spec: Spec, blocks: Iterable[int]
 
 def _file(folder: Path, block: int) -> Path:
     return folder / f"block_{block:05d}.npy"
+
+
+def _read(folder: Path, block: int) -> np.ndarray | None:
+    """None where it is missing, or cut off: a disk was full, a machine lost its power."""
+    try:
+        return np.load(_file(folder, block))
+    except (OSError, EOFError, ValueError):
+        return None
 
 
 def _write(path: Path, values: np.ndarray) -> None:
@@ -294,7 +302,7 @@ def main(arguments: Sequence[str], progress: Progress | None = None) -> int:
     """`rbt map`."""
     given = _parser().parse_args(arguments)
     is_array = given.robot in ARRAYS
-    text = given.robot if is_array else find_scenario(given.robot).read_text(encoding="utf-8")
+    text = given.robot if is_array else read_scenario(given.robot).text
     a, _, b = given.joints.partition(",")
     spec = Spec(
         text,

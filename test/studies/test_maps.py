@@ -105,6 +105,15 @@ def test_flights_that_fail_are_told_with_their_cause(tmp_path, monkeypatch):
         assert np.isnan(result["angle"]).tolist() == [[True, False], [True, False]] and Path("out/map.png").exists()
 
 
+def test_a_block_that_is_cut_off_is_computed_again(tmp_path):
+    """As a full disk, or a lost machine, leaves it."""
+    whole = make_map(SPEC, tmp_path / "blocks")
+    path = tmp_path / "blocks" / "block_00001.npy"
+    for length in (0, 20, 1000):
+        path.write_bytes(path.read_bytes()[:length])
+        assert make_map(SPEC, tmp_path / "blocks").tobytes() == whole.tobytes()
+
+
 def test_modes_agree(tmp_path):
     """Three rods: kinematics, closed form, and flights, which stop where the PD controllers are by then."""
     grid = tuple(np.radians([60.0, 120.0]))
@@ -133,6 +142,7 @@ def test_command_line(tmp_path):
     ("arguments", "message"),
     [
         (["ring"], "'ring' is neither a YAML file nor a scenario of the package"),
+        (["nofile.yaml"], "there is no file nofile.yaml; give the path of a scenario YAML."),
         (["rods", "--psi1", "0:90"], "--psi1 0:90: give FROM:TO:COUNT, degrees and how many: --psi1=-180:180:20."),
         (["rods", "--option", "size"], "--option size: give NAME=VALUE."),
         (["rods", "--option", "size=2"], "array 'rods' has no option 'size'; it has lengths, masses."),
