@@ -159,7 +159,7 @@ def test_command_line(tmp_path):
         (["rods", "--mode", "dynamic", "--leg", "-1"], "a leg of -1.0 s must be finite and no shorter than a step"),
         (["rods", "--mode", "dynamic", "--kp", "nan"], "hinges.psi1.kp: nan must be finite and not negative."),
         (["rods", "--joints", "psi1,psi9"], "robot 'rods' has no joint 'psi9' of one axis; it has psi1, psi2."),
-        (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z."),
+        (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z, (0, 0, 1), of"),
         (["rods", "--workers", "0"], "--workers 0 must be one or more."),
         (["rods", "--cluster", "tcp://127.0.0.1:1"], "--cluster tcp://127.0.0.1:1: no Dask scheduler answers there"),
     ],
