@@ -255,7 +255,7 @@ def test_embedding_agrees_with_the_tree():
         ),
         (
             lambda: rbt.modular.l_shape(hinge={"z": "slide"}),
-            "panels: hinge names 'z', no panel; there are a, b, c.",
+            "panels: hinge names 'z', no panel that has one; such are b, c.",
         ),
         (
             lambda: flights.fly(rbt.modular.l_shape(), paths.rectangle(1.0, -3.5)),
