@@ -36,7 +36,8 @@ QUADS, HEADS = 200_000, 5000  # sequences of four that are looked up; of heads t
 CANDIDATES, ENOUGH = 100, 2  # sequences that are made exact, in that order; until so many are free
 ROUNDS, NUDGE, KEEP = 12, 1e-6, 0.2  # of Newton's method; [rad] of its differences; when its matrix is kept
 EXACT = 1e-9  # [rad]
-LIMIT = np.radians(115.0)  # of the rectangles in a plane; rods a and c of equal length touch at 120°
+FINE = 721  # angles that corners of rectangles in a plane are sought among, a quarter of a degree apart
+OFF = np.radians(5.0)  # that rectangles in a plane keep from where rods a and c touch: 120° of equal ones
 FLIGHT_STEP = 0.005  # [s] at most
 TOLERANCE = np.radians(0.1)  # of an attitude that is flown to
 
@@ -74,6 +75,9 @@ class Plan(NamedTuple):
     def time(self, rate: float) -> float:
         """[s] if the hinges go at `rate` [rad/s] at most, each leg by the profile of least jerk (15/8 of the mean)."""
         return 15.0 / 8.0 * self.way / rate
+
+
+NOTHING = Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)
 
 
 class Flown(NamedTuple):
@@ -165,7 +169,7 @@ class Planner:
         begin = np.array(unit_quaternion(start, "start of a plan"))
         relative = products(conjugates(begin)[None], wanted[None])[0]
         if angles(relative[None])[0] < EXACT:
-            return [Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)]
+            return [NOTHING]
         self._check_axis(relative)
         singles = _Table(np.arange(len(self._turns))[:, None], self._quaternions)
         nothing = _Table(np.zeros((1, 0), dtype=int), np.array([[1.0, 0.0, 0.0, 0.0]]))
@@ -296,25 +300,34 @@ def _miss(quaternions: Sequence[np.ndarray], wanted: np.ndarray) -> np.ndarray:
 def net(robot: Robot, turns: Sequence[TurnOf]) -> np.ndarray:
     """The attitude after these turns, from identity."""
     folding = Folding(robot)
-    return _product([_turned(folding, turn) for turn in turns])
+    each = {turn: _turned(folding, turn) for turn in set(turns)}
+    return _product([each[turn] for turn in turns])
 
 
 def plan_in_plane(robot: Robot, turn: float) -> Plan:
-    """Equal rectangles of three rods that turn rod a by `turn` [rad]: the map inverted along psi1 = psi2."""
+    """The fewest equal rectangles of three rods that turn rod a by `turn` [rad]: the map inverted along psi1 = psi2."""
     from scipy.optimize import brentq
 
     rods = planar.of_rods(robot)
     if not np.isfinite(turn):
         raise ScenarioError(f"plan: turn {turn} must be finite.")
-    largest = abs(float(planar.rectangle_turn(rods, LIMIT, LIMIT)))
-    if planar.collide(rods.lengths, LIMIT, LIMIT):
-        raise ScenarioError(f"robot '{robot.name}': its rods a and c touch at psi1 = psi2 = 115°; plan by hand.")
-    count = max(1, int(np.ceil(abs(turn) / largest)))
-    part = abs(turn) / count
-    corner = brentq(lambda x: abs(float(planar.rectangle_turn(rods, x, x))) - part, 0.0, LIMIT, xtol=1e-15)
-    plus = float(planar.rectangle_turn(rods, 1.0, 1.0)) > 0.0
-    turns = (TurnOf(corner, corner, 1 if plus == (turn > 0) else 2),) * count
+    if turn == 0.0:
+        return NOTHING
+    corners = np.linspace(0.0, _free_corner(rods.lengths), FINE)
+    net_turns = planar.rectangle_turn(rods, corners, corners)
+    best = int(np.argmax(np.abs(net_turns)))
+    count = int(np.ceil(abs(turn) / abs(net_turns[best])))
+    part = np.copysign(turn / count, net_turns[best])
+    corner = brentq(lambda x: float(planar.rectangle_turn(rods, x, x)) - part, 0.0, corners[best], xtol=1e-15)
+    turns = (TurnOf(corner, corner, 1 if (part > 0) == (turn > 0) else 2),) * count
     return Plan(turns, net(robot, turns), np.nan)
+
+
+def _free_corner(lengths: Sequence[float]) -> float:
+    """[rad] psi1 = psi2 of the largest square in which rods a and c keep OFF from each other."""
+    grid = np.linspace(0.0, np.pi, FINE)
+    hit = planar.collide(lengths, grid[:, None], grid[None, :])
+    return min(float(np.maximum(grid[:, None], grid[None, :])[hit].min(initial=np.inf)) - OFF, FARTHEST)
 
 
 def fly_plan(

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -238,9 +239,10 @@ def _tell(robot: Robot, what: str, solution: Solution) -> None:
 
 def _tell_plan(plan: Plan) -> None:
     print(f"{len(plan.turns)} turns, {np.degrees(plan.way):.5g}° of the hinges, {plan.time(1.0):.4g} s at 1 rad/s")
-    for turn in plan.turns:
-        order = "psi1 first" if turn.first == 1 else "psi2 first"
-        print(f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}")
+    for turn, alike in groupby(plan.turns):
+        order, times = "psi1 first" if turn.first == 1 else "psi2 first", len(list(alike))
+        text = f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}"
+        print(text + (f", {times} times" if times > 1 else ""))
 
 
 def torque_scenario(kind: str, options: dict[str, Any], robot: Robot, solution: Solution) -> str:
@@ -287,7 +289,7 @@ def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePat
     if locked is not None:
         lines += [f"  - {{lock: [{driven}], at: {time:g} s}}", f"  - {{release: {driven}, at: {time:g} s}}"]
     head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 10 ms", "integrator: dop853"]
-    return "\n".join([*head, f"duration: {time + LEG:g} s", "inputs:", *lines]) + "\n"
+    return "\n".join([*head, f"duration: {time + LEG:g} s", *(["inputs:", *lines] if lines else [])]) + "\n"
 
 
 def draw(robot: Robot, solution: Solution, path: Path) -> None:

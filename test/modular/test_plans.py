@@ -90,16 +90,32 @@ def test_a_flight_that_misses_or_touches_is_an_error(planner):
         plans.fly_plan(planner.robot, plans.Plan(through, plans.net(planner.robot, through), 0.0))
 
 
+@pytest.mark.parametrize("lengths", [(2.0, 2.0, 2.0), (2.0, 1.0, 2.0), (1.0, 1.5, 1.0)])
 @pytest.mark.parametrize("degrees", [7.5, -100.0, 180.0])
-def test_plans_in_a_plane(degrees):
+def test_plans_in_a_plane(degrees, lengths):
     """The map inverted: as many rectangles as it takes, none of which comes near the collision domain."""
-    robot = rbt.modular.rods()
+    robot = rbt.modular.rods(lengths)
     plan = plans.plan_in_plane(robot, np.radians(degrees))
     q = plan.quaternion
     assert np.remainder(2 * np.arctan2(q[3], q[0]) - np.radians(degrees) + np.pi, 2 * np.pi) == pytest.approx(
         np.pi, abs=1e-9
     )
     assert all(Clearance(robot).clash(turn.path) is None for turn in plan.turns)
+
+
+def test_a_plan_in_a_plane_that_turns_nothing_has_no_turns():
+    assert plans.plan_in_plane(rbt.modular.rods(), 0.0).turns == ()
+
+
+@pytest.mark.parametrize("turn, lines", [("0", 2), ("2e3", 3)])
+def test_plans_in_a_plane_are_told_in_short(turn, lines, tmp_path, capsys):
+    """Turns that are alike in one line, with their number; what plays them is a scenario, of none too."""
+    from rbt_ros.studies.solve import main
+
+    assert main(["plane", "--turn", turn, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == lines and ("99 times" in told[1]) == (turn != "0")
+    assert rbt.load(str(tmp_path / "solution.yaml")).duration_ns > 0
 
 
 def test_plans_play_as_scenarios(planner):
