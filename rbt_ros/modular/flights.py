@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.types import Q
 from rbt_ros.ensemble import advance_many
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import one_number
@@ -152,13 +151,13 @@ class Pilot:
         """Lock what piece k does not move, let go of the rest, and say where it goes: how many steps that takes."""
         if k == 0:
             check_path(self.sim.robot, path)
+            self._fit_step(path, SMOOTH if profile else JUMPING)
         if profile is None and path.smooth:
             raise ScenarioError(
                 "a curve is flown by set-points along it, not by its corners alone: give profile='minimum_jerk' or "
                 "'trapezoid'."
             )
         piece = path._replace(pieces=path.pieces[k : k + 1])
-        ticks = self._ticks(piece, leg, SMOOTH if profile else JUMPING)
         places, slope = piece.at(np.linspace(0.0, 0.999, 8))
         moving = [joint for joint, rate in zip(piece.joints, slope.T, strict=True) if rate.any()]
         hinges = {h.name: set(h.joint_names) for h in self.sim.robot.hinges[1:]}
@@ -174,7 +173,7 @@ class Pilot:
         if moving:
             jump = HingeCommand(tuple(moving), tuple(self._leg.target.values()))
             self.sim.command(jump if profile is None else trajectory(piece, leg, profile))
-        return ticks
+        return ticks_of(leg, self.sim.h_ns * 1e-9)
 
     def arrive(self) -> None:
         """Lock all, where they are; SolveError where that is far from the corner, or the array is not at rest then."""
@@ -193,17 +192,16 @@ class Pilot:
                     "longer leg or other gains."
                 )
 
-    def _ticks(self, piece: ShapePath, leg: float, limit: float) -> int:
-        """Steps of the leg, which are made as short as it needs."""
+    def _fit_step(self, path: ShapePath, limit: float) -> None:
+        """Steps as short as the path needs."""
         if self._longest is not None:
-            step = step_for(self._folding, self._gains, piece, limit, self._longest)
+            step = step_for(self._folding, self._gains, path, limit, self._longest)
             if round(step * 1e9) != self.sim.h_ns:
                 self.sim.set_step(step)
-        return ticks_of(leg, self.sim.h_ns * 1e-9)
 
     def flight(self) -> Flight:
         """What came of it."""
         return Flight(self.sim.sample().pose[0, :4], np.array(self._corners), self._momentum, self.sim)
 
     def _shape(self) -> np.ndarray:
-        return self.sim.state.q[self.sim.robot.model.tree[1, Q] :].copy()
+        return self.sim.state.q[7:].copy()

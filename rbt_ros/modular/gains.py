@@ -53,9 +53,9 @@ def gains(robot: Robot, kp: float | None = None, kd: float | None = None, like: 
 
 def _inertias(folding: Folding) -> np.ndarray:
     """I of all joints [kg·m², kg], flat."""
-    inverse = np.linalg.inv(folding.reduced_inertia())
+    inverse = np.linalg.inv(folding.reduced_inertias(np.zeros((1, folding.size)))[0])
     alone = np.sqrt(np.diag(inverse))
-    return 1.0 / (alone**2 * np.linalg.eigvalsh(inverse / np.outer(alone, alone)).max())
+    return 1.0 / (alone**2 * np.linalg.eigvalsh(inverse / np.outer(alone, alone)).max(initial=1.0))
 
 
 def step_for(
@@ -78,20 +78,24 @@ def step_for(
 
 def _fastest(folding: Folding, gains: Gains, path: ShapePath, locking: bool) -> float:
     """[1/s] the largest |s| of det(S s² + kd s + kp) = 0 along a path, S of the hinges that are not locked."""
-    columns = np.array([folding.column(joint) for joint in path.joints])
-    joints_of = [[folding.column(joint) for joint in hinge.joint_names] for hinge in folding.robot.hinges[1:]]
-    shape, fastest = np.zeros(folding.size), 0.0
-    for k in range(len(path.pieces)):
-        places, slopes = path.at(k + np.linspace(0.0, 0.999, LOOKS))
-        moves = set(columns[slopes.any(axis=0)].tolist())
-        loose = [column for joints in joints_of if moves & set(joints) or not locking for column in joints]
-        for place in places if loose else ():
-            shape[columns] = place
-            S = folding.reduced_inertia(shape)[np.ix_(loose, loose)]
-            back = np.linalg.solve(S, np.hstack([np.diag(gains.kp[loose]), np.diag(gains.kd[loose])]))
-            n = len(loose)
-            poles = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-back]]))
-            fastest = max(fastest, float(np.abs(poles).max()))
+    count, columns = len(path.pieces), [folding.column(joint) for joint in path.joints]
+    places, slopes = path.at((np.arange(count)[:, None] + np.linspace(0.0, 0.999, LOOKS)).ravel())
+    shapes = np.zeros((len(places), folding.size))
+    shapes[:, columns] = places
+    S = folding.reduced_inertias(shapes).reshape(count, LOOKS, folding.size, folding.size)
+    moves = np.zeros((count, folding.size), dtype=bool)
+    moves[:, columns] = slopes.reshape(count, LOOKS, -1).any(axis=1)
+    for hinge in folding.robot.hinges[1:]:
+        axes = [folding.column(joint) for joint in hinge.joint_names]
+        moves[:, axes] = moves[:, axes].any(axis=1, keepdims=True) | (not locking)
+    fastest = 0.0
+    for loose in np.unique(moves, axis=0):
+        if loose.any():
+            some, n = S[(moves == loose).all(axis=1)][..., loose, :][..., loose], loose.sum()
+            companion = np.zeros((*some.shape[:2], 2 * n, 2 * n))
+            companion[..., :n, n:] = np.eye(n)
+            companion[..., n:, :] = -np.linalg.solve(some, np.hstack([np.diag(k[loose]) for k in (gains.kp, gains.kd)]))
+            fastest = max(fastest, float(np.abs(np.linalg.eigvals(companion)).max()))
     return fastest
 
 

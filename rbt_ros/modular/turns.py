@@ -56,12 +56,15 @@ class Folding:
         """The place of a joint in a shape."""
         return self.robot.joint_place(joint)[2] - 6
 
-    def reduced_inertia(self, shape: ArrayLike = 0.0) -> np.ndarray:
-        """(size, size) [kg·m², kg·m, kg]: the mass matrix of the hinges at that shape, the base free and at rest."""
-        self._q[:7], self._q[7:] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), shape
-        mass_matrix(self.robot.model, self._q, self._work, self._M)
-        base, both = self._M[:6, :6], self._M[:6, 6:]
-        return self._M[6:, 6:] - both.T @ np.linalg.solve(base, both)
+    def reduced_inertias(self, shapes: np.ndarray) -> np.ndarray:
+        """(k, size, size) [kg·m², kg·m, kg]: the mass matrix of the hinges at momentum zero, of shapes (k, size)."""
+        M = np.empty((len(shapes), *self._M.shape))
+        self._q[:7] = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for shape, one in zip(shapes, M, strict=True):
+            self._q[7:] = shape
+            mass_matrix(self.robot.model, self._q, self._work, one)
+        both = M[:, :6, 6:]
+        return M[:, 6:, 6:] - np.swapaxes(both, 1, 2) @ np.linalg.solve(M[:, :6, :6], both)
 
     def attitudes(self, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """(k + 1, 4): of the base, from identity on. shape, rate (k, 3, size): at the nodes of Gauss of each step."""

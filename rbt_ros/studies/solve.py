@@ -117,13 +117,13 @@ def _attitude(given: argparse.Namespace) -> int:
     robot = array(given.array, **({} if given.array != "l_shape" else {"inertia": given.inertia}))
     plan = Planner(robot).plan(given.quaternion)
     _tell_plan(plan)
+    options = {"inertia": given.inertia} if given.array == "l_shape" else {}
+    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, options, plan))
     flown = fly_plan(robot, plan)
     print(
         f"  flown: {np.degrees(flown.error):.2g}° off after {flown.time:g} s, {1e3 * flown.clearance:.3g} mm clear, "
         f"angular momentum {flown.momentum:.1e} N·m·s, |psi| up to {np.degrees(flown.largest):.4g}°"
     )
-    options = {"inertia": given.inertia} if given.array == "l_shape" else {}
-    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, options, plan))
     return 0
 
 

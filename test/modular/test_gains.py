@@ -18,7 +18,11 @@ ARRAYS = {
 
 def fastest(robot, found):
     """[1/s] of S psï + kd psi̇ = 0, flat."""
-    return np.linalg.eigvals(np.linalg.solve(turns.Folding(robot).reduced_inertia(), np.diag(found.kd))).real.max()
+    return np.linalg.eigvals(
+        np.linalg.solve(
+            turns.Folding(robot).reduced_inertias(np.zeros((1, len(robot.joint_names))))[0], np.diag(found.kd)
+        )
+    ).real.max()
 
 
 def test_the_l_shape_has_the_gains_of_the_thesis():
