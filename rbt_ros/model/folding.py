@@ -19,6 +19,8 @@ from rbt_ros.model.mass.primitives import box
 from rbt_ros.model.robot import Robot
 
 EDGES = {"+y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0), "+z": (0.0, 0.0, 1.0), "-z": (0.0, 0.0, -1.0)}
+FLOATS = ("", (0.0, 0.0, 0.0))  # a panel on no edge
+ON_FORMS = """in YAML {b: [a, +y], c: [b, +y]}, on the command line 'on={"b": ["a", "+y"], "c": ["b", "+y"]}'"""
 INERTIAS = ("thin", "equal")
 HINGES = ("edge", "normal", "slide")
 HALF_TURN = (-math.pi, math.pi)  # [rad]: neighbours lie on each other there
@@ -75,29 +77,30 @@ def panels(
     flat = m * (l**2 + t**2) / 12.0
     moments = (m * l**2 / 6.0 if inertia == "thin" else flat, flat, flat)
     b = RobotBuilder(name)
-    parents = {parent for parent, _ in on.values()}
-    root = sorted(parents - set(on)) if on else ["a"]
+    edges = _edges(on)
+    root = sorted({parent for parent, _ in edges.values()} - set(edges)) if edges else ["a"]
     if len(root) != 1:
         raise ModelError(
             f"panels: {len(root)} panels hang on no other ({', '.join(root)}); one must, to carry the rest."
         )
-    for what, given in (("offset", offset), ("hinge", hinge)):
-        if isinstance(given, Mapping) and (strange := set(given) - {root[0], *on}):
-            raise ModelError(f"panels: {what} names '{min(strange)}', no panel; there are {', '.join((root[0], *on))}.")
-    for k, panel in enumerate((root[0], *on)):
-        _, outward = _edge(panel, on[panel]) if panel in on else ("", (0.0, 0.0, 0.0))
+    for what, given, named in (("offset", offset, (root[0], *edges)), ("hinge", hinge, tuple(edges))):
+        if isinstance(given, Mapping) and (strange := set(given) - set(named)):
+            raise ModelError(
+                f"panels: {what} names '{min(map(str, strange))}', no panel that has one; such are {', '.join(named)}."
+            )
+    for k, panel in enumerate((root[0], *edges)):
+        _, outward = edges.get(panel, FLOATS)
         middle = tuple(0.5 * l * c for c in outward)
         shift = _of(offset, panel, (0.0, 0.0, 0.0)) if isinstance(offset, Mapping) else offset
         com = np.add(middle, _vector(shift, f"offset of '{panel}'")).tolist()
         look = dict(kind="box", size=(t, l, l), at=middle, rgba=COLOURS[k % 3])
         b.body(panel, mass=m, inertia=moments, com=com, shapes=[look])
-    for k, child in enumerate(on):
-        parent, outward = _edge(child, on[child])
+    for k, (child, (parent, outward)) in enumerate(edges.items()):
         along = (0.0, abs(outward[2]), abs(outward[1]))
         # a root's frame is in its middle, any other's on the edge by which it hangs
-        back = _edge(parent, on[parent])[1] if parent in on else (0.0, 0.0, 0.0)
+        back = edges.get(parent, FLOATS)[1]
         at = tuple(0.5 * l * (c + d) for c, d in zip(back, outward, strict=True))
-        if parent in on and np.allclose(np.add(back, outward), 0.0):
+        if parent in edges and np.allclose(np.add(back, outward), 0.0):
             raise ModelError(f"panels: '{child}' lies on the edge of '{parent}' by which that one hangs; take another.")
         how = _of(hinge, child, "edge") if isinstance(hinge, Mapping) else hinge
         if how not in HINGES:
@@ -119,7 +122,7 @@ def l_shape(**options: Any) -> Robot:
 
 def chain(count: int = 3, **options: Any) -> Robot:
     """Panels a, b, c, ... in a row, each on the edge -z of the one before; a floats. Options of `panels`."""
-    if not isinstance(count, int) or not 2 <= count <= 26:
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 26:
         raise ModelError(f"chain: count {count!r:.40} must be a whole number from 2 to 26.")
     on = {_letter(k): (_letter(k - 1), "-z") for k in range(1, count)}
     return panels(on, **{"name": "chain", **options})
@@ -167,7 +170,7 @@ def pendulum(count: int = 1, size: float = 1.0, mass: float = 1.0, thickness: fl
 
     Panel a hangs on the world by the hinge "ball", down -z; b on its lower edge (psi1), c on the edge +y of b (psi2).
     """
-    if count not in (1, 2, 3):
+    if isinstance(count, bool) or count not in (1, 2, 3):
         raise ModelError(f"pendulum: count {count!r:.40} must be 1, 2 or 3 panels.")
     l, m, t = (
         _positive(what, [value])[0] for what, value in (("size", size), ("mass", mass), ("thickness", thickness))
@@ -200,7 +203,7 @@ def array(kind: str, **options: Any) -> Robot:
             )
     for key, parameter in inspect.signature(ARRAYS[kind]).parameters.items():
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD and key not in options:
-            raise ModelError(f"array '{kind}' needs its option '{key}': {{b: [a, +y]}}, each child on an edge.")
+            raise ModelError(f"array '{kind}' needs its option '{key}', each child on an edge: {ON_FORMS}.")
     return ARRAYS[kind](**options)
 
 
@@ -213,13 +216,27 @@ def _panel_options(kind: str) -> list[str]:
     )
 
 
-def _edge(child: str, given: tuple[str, str]) -> tuple[str, Offset]:
-    """The parent and the outward direction of the edge that `child` hangs on."""
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2 or given[1] not in EDGES:
-        raise ModelError(
-            f"panels: '{child}' hangs on {given!r:.80}; give a panel and one of its edges {', '.join(EDGES)}."
-        )
-    return given[0], EDGES[given[1]]
+def _edges(on: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, Offset]]:
+    """Of each child the parent, and the outward direction of that one's edge that it hangs on: no two on one."""
+    if not isinstance(on, Mapping):
+        raise ModelError(f"panels: on is {on!r:.80} and should be {{child: (panel, edge)}}; {ON_FORMS}.")
+    edges: dict[str, tuple[str, Offset]] = {}
+    taken: dict[tuple[str, str], str] = {}
+    for child, given in on.items():
+        if (
+            not isinstance(given, list | tuple)
+            or len(given) != 2
+            or not isinstance(given[0], str)
+            or given[1] not in [*EDGES]
+        ):
+            raise ModelError(
+                f"panels: '{child}' hangs on {given!r:.80}; give a panel and one of its edges {', '.join(EDGES)}."
+            )
+        parent, edge = given
+        if (other := taken.setdefault((parent, edge), child)) != child:
+            raise ModelError(f"panels: '{other}' and '{child}' hang on the same edge {edge} of '{parent}'; one may.")
+        edges[child] = parent, EDGES[edge]
+    return edges
 
 
 def _of(given: Mapping[str, Any], name: str, otherwise: Any) -> Any:

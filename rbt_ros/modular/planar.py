@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import Robot
@@ -37,11 +38,12 @@ class Fit(NamedTuple):
 
 
 def of_rods(robot: Robot) -> Rods:
-    """H and the lengths of an array made by `rods` with three of them."""
-    if [h.name for h in robot.hinges[1:]] != ["psi1", "psi2"] or len(robot.bodies) != 3:
-        raise ModelError(f"robot '{robot.name}': the closed forms are for three rods, hinges psi1 and psi2.")
-    if any(tuple(abs(c) for c in h.axis) != (0.0, 0.0, 1.0) for h in robot.hinges[1:]):
-        raise ModelError(f"robot '{robot.name}': the closed forms are for hinges about z.")
+    """H and the lengths of three rods end to end, as `rods` makes them."""
+    if broken := _broken_rule(robot):
+        raise ModelError(
+            f"robot '{robot.name}': the closed forms are for {broken}. The kinematics take any array: `turn_map`, or "
+            "rbt map --mode kinematic."
+        )
     masses = np.array([b.mass for b in robot.bodies])
     lengths = [2.0 * abs(robot.hinges[1].at[1]), abs(robot.hinges[2].at[1]), 2.0 * abs(robot.bodies[2].com[1])]
     # r_k = Σ_j D_kj e_j: centre of mass of rod k from the first hinge; then from the common centre of mass
@@ -50,6 +52,34 @@ def of_rods(robot: Robot) -> Rods:
     D = D - (masses @ D) / masses.sum()
     H = D.T @ (masses[:, None] * D) + np.diag([b.inertia[2, 2] for b in robot.bodies])
     return Rods(H, (lengths[0], lengths[1], lengths[2]))
+
+
+def _broken_rule(robot: Robot) -> str | None:
+    """What the closed forms assume of an array and this one is not; None: it is."""
+    hinges, bodies = robot.hinges[1:], robot.bodies
+    if [h.name for h in hinges] != ["psi1", "psi2"] or len(bodies) != 3:
+        return "three rods, hinges psi1 and psi2"
+    if [(h.parent, h.child) for h in hinges] != [(bodies[0].name, bodies[1].name), (bodies[1].name, bodies[2].name)]:
+        return "rods in a row, each on the one before"
+    for h in hinges:
+        if h.kind != JointKind.REVOLUTE or h.axis != (0.0, 0.0, 1.0) or h.quaternion != (1.0, 0.0, 0.0, 0.0):
+            return (
+                f"hinges about z, (0, 0, 1), of rods in line at zero; '{h.name}' is {h.kind.name.lower()} on {h.axis}"
+            )
+    (first, second), (a, b, c) = hinges, bodies
+    for what, place, y in (
+        (f"hinge '{first.name}'", first.at, first.at[1]),
+        (f"hinge '{second.name}'", second.at, second.at[1]),
+        *((f"the centre of mass of '{k.name}'", k.com, y) for k, y in ((a, 0), (b, 0.5 * second.at[1]), (c, c.com[1]))),
+    ):
+        if not np.allclose(place, (0.0, y, 0.0), rtol=0.0, atol=ROUND_OFF * abs(second.at[1])):
+            return f"rods along y with their centres of mass in the middle; {what} is at {tuple(map(float, place))} m"
+    if len({np.sign(y) for y in (first.at[1], second.at[1], c.com[1])}) != 1:
+        return "rods that go on along y; one of these lies on the one before"
+    for body in bodies:
+        if np.abs(body.inertia[2, :2]).max() > ROUND_OFF * np.trace(body.inertia):
+            return f"rods with z a principal axis; '{body.name}' has products of inertia with it"
+    return None
 
 
 def connection(rods: Rods, psi1: Any, psi2: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.flights import Pilot
+from rbt_ros.modular.gains import STIFF, gains
 from rbt_ros.modular.maps import turn_map
 from rbt_ros.modular.paths import Piece, ShapePath, polygon, rectangle
 from rbt_ros.modular.turns import Folding, along, angles, conjugates, products, rotation_vectors
@@ -35,8 +36,10 @@ QUADS, HEADS = 200_000, 5000  # sequences of four that are looked up; of heads t
 CANDIDATES, ENOUGH = 100, 2  # sequences that are made exact, in that order; until so many are free
 ROUNDS, NUDGE, KEEP = 12, 1e-6, 0.2  # of Newton's method; [rad] of its differences; when its matrix is kept
 EXACT = 1e-9  # [rad]
-LIMIT = np.radians(115.0)  # of the rectangles in a plane; rods a and c of equal length touch at 120°
-KP, KD, FLIGHT_STEP = 100.0, 40.0, 0.005  # stiffer than the thesis': the corners within 1e-4 rad
+FINE = 721  # angles that corners of rectangles in a plane are sought among, a quarter of a degree apart
+OFF = np.radians(5.0)  # that rectangles in a plane keep from where rods a and c touch: 120° of equal ones
+FLIGHT_STEP = 0.005  # [s] at most
+TOLERANCE = np.radians(0.1)  # of an attitude that is flown to
 
 
 class TurnOf(NamedTuple):
@@ -72,6 +75,9 @@ class Plan(NamedTuple):
     def time(self, rate: float) -> float:
         """[s] if the hinges go at `rate` [rad/s] at most, each leg by the profile of least jerk (15/8 of the mean)."""
         return 15.0 / 8.0 * self.way / rate
+
+
+NOTHING = Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)
 
 
 class Flown(NamedTuple):
@@ -163,7 +169,7 @@ class Planner:
         begin = np.array(unit_quaternion(start, "start of a plan"))
         relative = products(conjugates(begin)[None], wanted[None])[0]
         if angles(relative[None])[0] < EXACT:
-            return [Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.inf)]
+            return [NOTHING]
         self._check_axis(relative)
         singles = _Table(np.arange(len(self._turns))[:, None], self._quaternions)
         nothing = _Table(np.zeros((1, 0), dtype=int), np.array([[1.0, 0.0, 0.0, 0.0]]))
@@ -294,32 +300,53 @@ def _miss(quaternions: Sequence[np.ndarray], wanted: np.ndarray) -> np.ndarray:
 def net(robot: Robot, turns: Sequence[TurnOf]) -> np.ndarray:
     """The attitude after these turns, from identity."""
     folding = Folding(robot)
-    return _product([_turned(folding, turn) for turn in turns])
+    each = {turn: _turned(folding, turn) for turn in set(turns)}
+    return _product([each[turn] for turn in turns])
 
 
 def plan_in_plane(robot: Robot, turn: float) -> Plan:
-    """Equal rectangles of three rods that turn rod a by `turn` [rad]: the map inverted along psi1 = psi2."""
+    """The fewest equal rectangles of three rods that turn rod a by `turn` [rad]: the map inverted along psi1 = psi2."""
     from scipy.optimize import brentq
 
     rods = planar.of_rods(robot)
     if not np.isfinite(turn):
         raise ScenarioError(f"plan: turn {turn} must be finite.")
-    largest = abs(float(planar.rectangle_turn(rods, LIMIT, LIMIT)))
-    if planar.collide(rods.lengths, LIMIT, LIMIT):
-        raise ScenarioError(f"robot '{robot.name}': its rods a and c touch at psi1 = psi2 = 115°; plan by hand.")
-    count = max(1, int(np.ceil(abs(turn) / largest)))
-    part = abs(turn) / count
-    corner = brentq(lambda x: abs(float(planar.rectangle_turn(rods, x, x))) - part, 0.0, LIMIT, xtol=1e-15)
-    plus = float(planar.rectangle_turn(rods, 1.0, 1.0)) > 0.0
-    turns = (TurnOf(corner, corner, 1 if plus == (turn > 0) else 2),) * count
+    if turn == 0.0:
+        return NOTHING
+    corners = np.linspace(0.0, _free_corner(rods.lengths), FINE)
+    net_turns = planar.rectangle_turn(rods, corners, corners)
+    best = int(np.argmax(np.abs(net_turns)))
+    count = int(np.ceil(abs(turn) / abs(net_turns[best])))
+    part = np.copysign(turn / count, net_turns[best])
+    corner = brentq(lambda x: float(planar.rectangle_turn(rods, x, x)) - part, 0.0, corners[best], xtol=1e-15)
+    turns = (TurnOf(corner, corner, 1 if (part > 0) == (turn > 0) else 2),) * count
     return Plan(turns, net(robot, turns), np.nan)
 
 
+def _free_corner(lengths: Sequence[float]) -> float:
+    """[rad] psi1 = psi2 of the largest square in which rods a and c keep OFF from each other."""
+    grid = np.linspace(0.0, np.pi, FINE)
+    hit = planar.collide(lengths, grid[:, None], grid[None, :])
+    return min(float(np.maximum(grid[:, None], grid[None, :])[hit].min(initial=np.inf)) - OFF, FARTHEST)
+
+
 def fly_plan(
-    robot: Robot, plan: Plan, *, leg: float = 6.0, kp: float = KP, kd: float = KD, correct: bool = True
+    robot: Robot,
+    plan: Plan,
+    *,
+    leg: float = 6.0,
+    kp: float | None = None,
+    kd: float | None = None,
+    correct: bool = True,
+    tolerance: float = TOLERANCE,
 ) -> Flown:
-    """The plan in full dynamics, one simulation from identity on; correct: after each turn the rest is fitted anew."""
-    pilot, clearance = Pilot(robot, kp, kd, FLIGHT_STEP), Clearance(robot)
+    """The plan in full dynamics, one simulation from identity on; correct: after each turn the rest is fitted anew.
+
+    kp, kd: of all hinges; None: stiff, by the inertia of each. SolveError where panels touch on the way, or it ends
+    farther from the attitude than `tolerance` [rad].
+    """
+    stiffness = gains(robot, kp, kd, like=STIFF)
+    pilot, clearance = Pilot(robot, stiffness, longest=FLIGHT_STEP), Clearance(robot)
     left, flown, momentum, nearest, largest = list(plan.turns), [], 0.0, np.inf, 0.0
     while left:
         seen: list[Sample] = [pilot.sim.sample()]
@@ -328,11 +355,21 @@ def fly_plan(
         nearest = min(nearest, clearance.along(_as_flown(robot, seen, len(left[0].path.pieces))))
         largest = max(largest, *(float(np.abs(sample.q[7:]).max()) for sample in seen))
         flown.append(left.pop(0))
+        if not nearest > 0.0:
+            raise SolveError(
+                f"flown, the panels touch in turn {len(flown)} of the plan: {1e3 * nearest:.3g} mm. The hinges do not "
+                f"follow closely enough with {stiffness}; give a longer leg, stiffer gains, or a planner more margin=."
+            )
         if correct and left:
             rest = products(conjugates(_attitude(pilot.sim))[None], plan.quaternion[None])[0]
             left = refine(robot, left, rest) or left
     attitude = _attitude(pilot.sim)
     error = float(angles(products(conjugates(attitude)[None], plan.quaternion[None]))[0])
+    if not error <= tolerance:
+        raise SolveError(
+            f"flown, the plan ends {np.degrees(error):.3g}° off, more than {np.degrees(tolerance):.3g}°, with "
+            f"{stiffness}; give a longer leg, stiffer gains, or more tolerance=."
+        )
     return Flown(attitude, error, nearest, momentum, largest, pilot.sim.t_ns * 1e-9, tuple(flown))
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.attitude import unit_quaternion
 from rbt_ros.model.checks import one_number
-from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, HingeTrajectory
+from rbt_ros.model.hinge_commands import HingeSettings, HingeTrajectory
 from rbt_ros.modular.clearance import Clearance
+from rbt_ros.modular.gains import STIFF, gains
 from rbt_ros.modular.paths import trajectory
 from rbt_ros.modular.plans import Planner, TurnOf, net, refine
 from rbt_ros.modular.turns import angles, conjugates, products
 
 LEG, REST = 6.0, 1.0  # [s] of each side of a rectangle; behind it, so that the hinges are where they should be
-KP, KD = 100.0, 40.0  # [N·m/rad, N·m·s/rad], for steps of 5 ms: some 1e-3° of a turn
 TOLERANCE = np.radians(0.05)
 NEAR = np.radians(1.0)  # that turns may lead astray which cannot be corrected
 KEPT = 0.5  # of the planner's margin, that corrected turns keep
@@ -77,8 +77,11 @@ class Steering:
 
     @property
     def settings(self) -> HingeSettings:
-        """Modes and gains that the hinges need: for `Simulation.command`, or as the node's parameters."""
-        return HingeSettings(tuple(HingeSetting(joint, "position", KP, KD) for joint in self._robot.joint_names))
+        """Modes and gains that the hinges need: for `Simulation.command`, or as the node's parameters.
+
+        Stiff, by their inertia, for steps of 5 ms: some 1e-3° of a turn.
+        """
+        return gains(self._robot, like=STIFF).settings
 
     def aim(self, target: Sequence[float]) -> None:
         """Another target from the next vertex on; w x y z."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbt_ros.core.connection import NODES, transport
+from rbt_ros.core.mass_matrix import mass_matrix
 from rbt_ros.core.types import LOWER, NQ, NV, UPPER, JointKind
 from rbt_ros.core.vec import qmul
 from rbt_ros.core.work import workspace
@@ -54,6 +55,16 @@ class Folding:
     def column(self, joint: str) -> int:
         """The place of a joint in a shape."""
         return self.robot.joint_place(joint)[2] - 6
+
+    def reduced_inertias(self, shapes: np.ndarray) -> np.ndarray:
+        """(k, size, size) [kg·m², kg·m, kg]: the mass matrix of the hinges at momentum zero, of shapes (k, size)."""
+        M = np.empty((len(shapes), *self._M.shape))
+        self._q[:7] = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for shape, one in zip(shapes, M, strict=True):
+            self._q[7:] = shape
+            mass_matrix(self.robot.model, self._q, self._work, one)
+        both = M[:, :6, 6:]
+        return M[:, 6:, 6:] - np.swapaxes(both, 1, 2) @ np.linalg.solve(M[:, :6, :6], both)
 
     def attitudes(self, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """(k + 1, 4): of the base, from identity on. shape, rate (k, 3, size): at the nodes of Gauss of each step."""

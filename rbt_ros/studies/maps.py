@@ -17,10 +17,11 @@ from rbt_ros import __version__
 from rbt_ros.errors import ScenarioError, SetupError, SolveError
 from rbt_ros.model.folding import ARRAYS, array
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import find_scenario, scenario_from_text
+from rbt_ros.model.scenario import read_scenario, scenario_from_text
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
-from rbt_ros.modular.flights import KD, KP, STEP, Flight, Pilot, fly_many, ticks_of
+from rbt_ros.modular.flights import STEP, Flight, Pilot, fly, fly_many, ticks_of
+from rbt_ros.modular.gains import THESIS, gains
 from rbt_ros.modular.maps import turn_map
 from rbt_ros.modular.paths import PROFILES, rectangle
 from rbt_ros.modular.turns import Folding, angles, check_reach, rotation_vectors
@@ -52,8 +53,8 @@ class Spec(NamedTuple):
     first: int = 1
     leg: float = 10.0  # [s], dynamic
     profile: str | None = None
-    kp: float = KP
-    kd: float = KD
+    kp: float | None = None  # of all hinges; None: by the inertia of each
+    kd: float | None = None
     version: str = __version__
 
 
@@ -99,12 +100,29 @@ def make_map(
     check(spec)
     _claim(folder, spec)
     count = -(-len(spec.psi1) // rows_of_block(spec.mode))
-    missing = [k for k in range(count) if not _file(folder, k).exists()]
+    missing = [k for k in range(count) if _read(folder, k) is None]
     for done, (k, values) in enumerate(_computed(spec, missing, cluster, workers), start=count - len(missing) + 1):
         _write(_file(folder, k), values)
         if progress is not None:
             progress(done / count)
     return np.concatenate([np.load(_file(folder, k)) for k in range(count)])
+
+
+def require_whole(spec: Spec, values: np.ndarray, kept: str) -> None:
+    """SolveError where flights failed: how many, and why the first of them did, which is flown again."""
+    failed = np.argwhere(np.isnan(values).any(axis=-1))
+    if not len(failed):
+        return
+    psi1, psi2 = spec.psi1[failed[0, 0]], spec.psi2[failed[0, 1]]
+    path, cause = rectangle(psi1, psi2, first=spec.first, joints=spec.joints), "flown alone, it does not"
+    try:
+        fly(robot_of(spec), path, leg=spec.leg, profile=spec.profile, kp=spec.kp, kd=spec.kd)
+    except SolveError as err:
+        cause = str(err)
+    raise SolveError(
+        f"map: {len(failed)} of {values.shape[0] * values.shape[1]} flights failed{kept}; the first, "
+        f"{spec.joints[0]} {np.degrees(psi1):g}°, {spec.joints[1]} {np.degrees(psi2):g}°: {cause}"
+    )
 
 
 def check(spec: Spec) -> None:
@@ -127,7 +145,7 @@ def check(spec: Spec) -> None:
     if spec.mode == "planar":
         planar.of_rods(robot)
     if spec.mode == "dynamic":
-        Pilot(robot, spec.kp, spec.kd, STEP)
+        Pilot(robot, gains(robot, spec.kp, spec.kd))
         ticks_of(spec.leg, STEP)
 
 
@@ -167,6 +185,14 @@ def _by_client(client: Any, as_completed: Any, spec: Spec, blocks: Iterable[int]
 
 def _file(folder: Path, block: int) -> Path:
     return folder / f"block_{block:05d}.npy"
+
+
+def _read(folder: Path, block: int) -> np.ndarray | None:
+    """None where it is missing, or cut off: a disk was full, a machine lost its power."""
+    try:
+        return np.load(_file(folder, block))
+    except (OSError, EOFError, ValueError):
+        return None
 
 
 def _write(path: Path, values: np.ndarray) -> None:
@@ -219,7 +245,7 @@ def draw(spec: Spec, values: np.ndarray, path: Path) -> None:
     if spec.mode == "collision":
         label, colours = "distance [m], negative: overlap", _both_ways(shown)
     mesh = ax.pcolormesh(p, q, shown.T, shading="nearest", **colours)
-    beyond = [shown.min() < mesh.norm.vmin, shown.max() > mesh.norm.vmax]
+    beyond = [np.nanmin(shown) < mesh.norm.vmin, np.nanmax(shown) > mesh.norm.vmax]
     figure.colorbar(mesh, label=label, extend=("neither", "max", "min", "both")[2 * beyond[0] + beyond[1]])
     title = MODES[spec.mode]
     if spec.mode == "collision" and shown.min() < 0 < shown.max():
@@ -260,8 +286,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--leg", type=float, default=10.0, metavar="S", help="dynamic: time for each side (10)")
     parser.add_argument("--profile", choices=PROFILES, help="dynamic: of the set-points; none: they jump (Eq. 4.3)")
-    parser.add_argument("--kp", type=float, default=KP, help="dynamic: N·m/rad (5)")
-    parser.add_argument("--kd", type=float, default=KD, help="dynamic: N·m·s/rad (5)")
+    for gain, unit, usual in zip(("--kp", "--kd"), ("N·m/rad", "N·m·s/rad"), THESIS, strict=True):
+        text = f"dynamic: {unit} of all hinges (by the inertia of each: {usual:g} for panels of 1 m and 1 kg)"
+        parser.add_argument(gain, type=float, metavar="K", help=text)
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes of a local Dask cluster (1: none)"
@@ -275,7 +302,7 @@ def main(arguments: Sequence[str], progress: Progress | None = None) -> int:
     """`rbt map`."""
     given = _parser().parse_args(arguments)
     is_array = given.robot in ARRAYS
-    text = given.robot if is_array else find_scenario(given.robot).read_text(encoding="utf-8")
+    text = given.robot if is_array else read_scenario(given.robot).text
     a, _, b = given.joints.partition(",")
     spec = Spec(
         text,
@@ -296,16 +323,18 @@ def main(arguments: Sequence[str], progress: Progress | None = None) -> int:
         raise ScenarioError(f"--workers {given.workers} must be one or more.")
     folder, path = made_folder(given.out) / f"{given.name}.blocks", given.out / f"{given.name}.npz"
     values = make_map(spec, folder, cluster=given.cluster, workers=given.workers, progress=progress)
-    write_result(spec, values, path)
     shutil.rmtree(folder)
-    failed = int(np.isnan(values).any(axis=-1).sum())
-    print(f"{values.shape[0]} x {values.shape[1]} cells, {MODES[spec.mode]}" + (f"; {failed} failed" if failed else ""))
+    if np.isnan(values).any(axis=-1).all():
+        require_whole(spec, values, "")
+    write_result(spec, values, path)
+    print(f"{values.shape[0]} x {values.shape[1]} cells, {MODES[spec.mode]}")
     print(f"wrote {path}")
     try:
         draw(spec, values, path.with_suffix(".png"))
         print(f"wrote {path.with_suffix('.png')}")
     except SetupError as err:
         print(f"no figure: {err}")
+    require_whole(spec, values, f" and are left open in {path}")
     return 0
 
 

@@ -3,32 +3,36 @@
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.errors import ScenarioError, SetupError, SolveError
 from rbt_ros.model.folding import ARRAYS, array, l_shape, rods
-from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, HingeTrajectory
+from rbt_ros.model.hinge_commands import HingeTrajectory
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular import planar, spatial
 from rbt_ros.modular.clearance import Clearance
+from rbt_ros.modular.flights import check_stillness
+from rbt_ros.modular.gains import SMOOTH, STIFF, Gains, gains, step_for
 from rbt_ros.modular.optimal import INTERVALS, Solution, sampled, simulate, solve
 from rbt_ros.modular.paths import PROFILES, ShapePath, ellipse, polygon, rectangle, spline, trajectory
 from rbt_ros.modular.plans import Plan, Planner, fly_plan, plan_in_plane
 from rbt_ros.modular.pointing import plan_pointing
 from rbt_ros.modular.spatial import solve_attitude
-from rbt_ros.modular.steering import KD, KP, REST
-from rbt_ros.modular.turns import angles, conjugates, net_turn, products
+from rbt_ros.modular.steering import REST
+from rbt_ros.modular.turns import Folding, angles, conjugates, net_turn, products
 from rbt_ros.paths import made_folder
-from rbt_ros.results import empty_figure
+from rbt_ros.results import Sample, empty_figure
 from rbt_ros.sim import Simulation
 from rbt_ros.studies.maps import literal, pairs
 
 KNOTS = 1000  # in a scenario: of torques, straight between them; of driven hinges, with cubics (1e-6 of a turn)
 LEG = 6.0  # [s] of each side of a rectangle in a scenario
-FOLLOW_STEP = 0.002  # [s]: stable for chains too, with the gains of the steering
+FOLLOW_STEP = 0.002  # [s] at most
+ASTRAY = np.radians(1.0)  # that a path which is followed may end off
 
 
 def main(arguments: Sequence[str], progress: Callable[[float], None] | None = None) -> int:
@@ -113,13 +117,13 @@ def _attitude(given: argparse.Namespace) -> int:
     robot = array(given.array, **({} if given.array != "l_shape" else {"inertia": given.inertia}))
     plan = Planner(robot).plan(given.quaternion)
     _tell_plan(plan)
+    options = {"inertia": given.inertia} if given.array == "l_shape" else {}
+    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, options, plan))
     flown = fly_plan(robot, plan)
     print(
         f"  flown: {np.degrees(flown.error):.2g}° off after {flown.time:g} s, {1e3 * flown.clearance:.3g} mm clear, "
         f"angular momentum {flown.momentum:.1e} N·m·s, |psi| up to {np.degrees(flown.largest):.4g}°"
     )
-    options = {"inertia": given.inertia} if given.array == "l_shape" else {}
-    _write((given.out / given.name).with_suffix(".yaml"), plan_scenario(given.array, options, plan))
     return 0
 
 
@@ -140,7 +144,8 @@ def _point(given: argparse.Namespace) -> int:
 
 def _path(given: argparse.Namespace) -> int:
     """A closed path of the shape: what it turns, whether it is free, and what PD controllers make of it."""
-    robot = array(given.array, **{key: literal(value) for key, value in pairs(given.option, "--option")})
+    options = {key: literal(value) for key, value in pairs(given.option, "--option")}
+    robot = array(given.array, **options)
     path = _given_path(given)
     turn, pieces = net_turn(robot, path), len(path.pieces)
     goes = trajectory(path, given.time, given.profile, max(1, KNOTS // (1 if path.smooth else pieces)))
@@ -149,19 +154,32 @@ def _path(given: argparse.Namespace) -> int:
     axis = ", ".join(f"{c:.6g}" for c in turn.axis)
     print(f"turns by {np.degrees(turn.angle):.6f}° about ({axis}), efficiency {turn.efficiency:.4g}")
     print(f"  panels {seen.along(path):.4f} m apart at least, within 0.1 mm")
-    sim = Simulation(robot, step=FOLLOW_STEP, integrator="dop853")
-    sim.command(HingeSettings(tuple(HingeSetting(j, "position", given.kp, given.kd) for j in robot.joint_names)))
-    sim.command(goes)
-    sim.advance(round((given.time + REST) / FOLLOW_STEP))
-    sample = sim.sample()
+    _write((given.out / given.name).with_suffix(".yaml"), path_scenario(given.array, options, robot, goes))
+    stiffness = gains(robot, given.kp, given.kd, like=STIFF)
+    sample = _followed(robot, path, goes, given.time, stiffness)
     off = angles(products(conjugates(sample.pose[:1, :4]), turn.quaternion[None]))[0]
     print(
-        f"  followed by PD controllers, kp {given.kp:g}, kd {given.kd:g}: {np.degrees(off):.2g}° off, angular momentum "
+        f"  followed by PD controllers, {stiffness}: {np.degrees(off):.2g}° off, angular momentum "
         f"{np.linalg.norm(sample.angular_momentum_com):.1e} N·m·s"
     )
-    options = {key: literal(value) for key, value in pairs(given.option, "--option")}
-    _write((given.out / given.name).with_suffix(".yaml"), path_scenario(given.array, options, robot, goes))
+    if off > ASTRAY:
+        raise SolveError(
+            f"followed with {stiffness}, the path ends {np.degrees(off):.2g}° off, more than {np.degrees(ASTRAY):g}°; "
+            "give more --time or stiffer gains. The scenario drives its hinges exactly."
+        )
     return 0
+
+
+def _followed(robot: Robot, path: ShapePath, goes: HingeTrajectory, time: float, stiffness: Gains) -> Sample:
+    """How the path ends when all hinges have PD controllers, and none a lock until then."""
+    sim = Simulation(robot, step=FOLLOW_STEP, integrator="dop853")
+    sim.command(stiffness.settings)
+    sim.set_step(step_for(Folding(robot), stiffness, path, SMOOTH, FOLLOW_STEP, locking=False))
+    sim.command(goes)
+    sim.advance(round((time + REST) * 1e9 / sim.h_ns))
+    sim.lock(*(hinge.name for hinge in robot.hinges[1:]))
+    check_stillness(sim, time, stiffness)
+    return sim.sample()
 
 
 def _given_path(given: argparse.Namespace) -> ShapePath:
@@ -221,9 +239,10 @@ def _tell(robot: Robot, what: str, solution: Solution) -> None:
 
 def _tell_plan(plan: Plan) -> None:
     print(f"{len(plan.turns)} turns, {np.degrees(plan.way):.5g}° of the hinges, {plan.time(1.0):.4g} s at 1 rad/s")
-    for turn in plan.turns:
-        order = "psi1 first" if turn.first == 1 else "psi2 first"
-        print(f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}")
+    for turn, alike in groupby(plan.turns):
+        order, times = "psi1 first" if turn.first == 1 else "psi2 first", len(list(alike))
+        text = f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}"
+        print(text + (f", {times} times" if times > 1 else ""))
 
 
 def torque_scenario(kind: str, options: dict[str, Any], robot: Robot, solution: Solution) -> str:
@@ -270,7 +289,7 @@ def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePat
     if locked is not None:
         lines += [f"  - {{lock: [{driven}], at: {time:g} s}}", f"  - {{release: {driven}, at: {time:g} s}}"]
     head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 10 ms", "integrator: dop853"]
-    return "\n".join([*head, f"duration: {time + LEG:g} s", "inputs:", *lines]) + "\n"
+    return "\n".join([*head, f"duration: {time + LEG:g} s", *(["inputs:", *lines] if lines else [])]) + "\n"
 
 
 def draw(robot: Robot, solution: Solution, path: Path) -> None:
@@ -360,8 +379,9 @@ def _add_path(one: argparse.ArgumentParser) -> None:
     one.add_argument("--profile", choices=PROFILES, default=PROFILES[0], help=f"of the time ({PROFILES[0]})")
     one.add_argument("--time", type=float, default=24.0, metavar="S", help="of the whole (24)")
     one.add_argument("--margin", type=float, default=0.0, metavar="M", help="that panels keep (0: may not touch)")
-    one.add_argument("--kp", type=float, default=KP, metavar="K", help=f"N·m/rad ({KP:g})")
-    one.add_argument("--kd", type=float, default=KD, metavar="K", help=f"N·m·s/rad ({KD:g})")
+    for gain, unit, usual in zip(("--kp", "--kd"), ("N·m/rad", "N·m·s/rad"), STIFF, strict=True):
+        text = f"{unit} of all hinges (by the inertia of each: {usual:g} for panels of 1 m and 1 kg)"
+        one.add_argument(gain, type=float, metavar="K", help=text)
 
 
 def _parser() -> argparse.ArgumentParser:

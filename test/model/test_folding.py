@@ -99,6 +99,31 @@ def test_scenarios_name_arrays():
             "panels: 'c' lies on the edge of 'b' by which that one hangs; take another.",
         ),
         ("pendulum", {"count": 4}, "pendulum: count 4 must be 1, 2 or 3 panels."),
+        ("pendulum", {"count": True}, "pendulum: count True must be 1, 2 or 3 panels."),
+        ("l_shape", {"hinge": {"a": "slide"}}, "panels: hinge names 'a', no panel that has one; such are b, c."),
+        ("l_shape", {"offset": {"z": [0, 0, 0]}}, "panels: offset names 'z', no panel that has one; such are a, b, c."),
+        (
+            "panels",
+            {"on": {"b": ["a", "+y"], "c": ["a", "+y"]}},
+            "panels: 'b' and 'c' hang on the same edge +y of 'a'; one may.",
+        ),
+        (
+            "panels",
+            {},
+            "array 'panels' needs its option 'on', each child on an edge: in YAML {b: [a, +y], c: [b, +y]}, ",
+        ),
+        (
+            "panels",
+            {"on": 5},
+            "panels: on is 5 and should be {child: (panel, edge)}; in YAML {b: [a, +y], c: [b, +y]}, ",
+        ),
+        ("panels", {"on": None}, "panels: on is None and should be"),
+        ("panels", {"on": ["a", "b"]}, "panels: on is ['a', 'b'] and should be"),
+        ("panels", {"on": "{b:[a,+y]}"}, "panels: on is '{b:[a,+y]}' and should be"),
+        ("panels", {"on": {"b": 3}}, "panels: 'b' hangs on 3; give a panel and one of its edges +y, -y, +z, -z."),
+        ("panels", {"on": {"b": ["a"]}}, "panels: 'b' hangs on ['a']; give a panel"),
+        ("panels", {"on": {"b": [["a"], "+y"]}}, "panels: 'b' hangs on [['a'], '+y']; give a panel"),
+        ("panels", {"on": {"b": ["a", ["+y"]]}}, "panels: 'b' hangs on ['a', ['+y']]; give a panel"),
     ],
 )
 def test_what_is_refused(kind, options, message):

@@ -104,7 +104,44 @@ def test_collision_is_that_two_segments_intersect(ratio):
     assert np.array_equal(planar.collide(lengths, psi[:, 0], psi[:, 1]), crossing)
 
 
-def test_closed_forms_are_for_three_rods():
-    for robot in (rbt.modular.rods((1, 1)), rbt.modular.l_shape()):
-        with pytest.raises(rbt.ModelError, match="the closed forms are for"):
-            planar.of_rods(robot)
+def three(second=(0.0, -2.0, 0.0), axis=(0.0, 0.0, 1.0), com=(0.0, -1.0, 0.0), parent="b", products=0.0):
+    """Rods of 2 m, as `rods` makes them but for what is given."""
+    b = rbt.RobotBuilder("three")
+    for name, middle in (("a", (0.0, 0.0, 0.0)), ("b", (0.0, -1.0, 0.0)), ("c", com)):
+        tensor = [[0.4, 0.0, products], [0.0, 0.3, 0.0], [products, 0.0, 0.4]]
+        b.body(name, mass=1.0, inertia=tensor, com=middle)
+    b.hinge("psi1", "revolute", parent="a", child="b", at=(0.0, -1.0, 0.0))
+    b.hinge("psi2", "revolute", parent=parent, child="c", at=second, axis=axis)
+    return b.build()
+
+
+PANELS = {"b": ("a", "+y"), "c": ("b", "+y")}
+
+
+@pytest.mark.parametrize("robot", [three(), rbt.modular.panels(PANELS)], ids=["rods", "panels"])
+def test_closed_forms_are_those_of_the_kinematics(robot):
+    """What is accepted turns as in the engine, to 1e-11: panels in a row, too, edge to edge along +y."""
+    turn = turns.net_turn(robot, paths.rectangle(1.5, 1.2))
+    exact = planar.rectangle_turn(planar.of_rods(robot), 1.5, 1.2)
+    assert turn.angle * turn.axis[2] == pytest.approx(exact, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("robot", "rule"),
+    [
+        (rbt.modular.rods((1, 1)), "three rods, hinges psi1 and psi2"),
+        (rbt.modular.l_shape(), "hinges about z, "),
+        (three(axis=(0.0, 0.0, -1.0)), r"hinges about z, .*'psi2' is revolute on \(0.0, 0.0, -1.0\)"),
+        (three(second=(0.3, -2.0, 0.0)), r"rods along y .*; hinge 'psi2' is at \(0.3, -2.0, 0.0\) m"),
+        (three(second=(0.0, 2.0, 0.0)), "rods along y .*; the centre of mass of 'b' is at"),
+        (three(com=(0.0, 1.0, 0.0)), "rods that go on along y"),
+        (three(parent="a"), "rods in a row, each on the one before"),
+        (three(products=0.01), "rods with z a principal axis; 'a' has products"),
+        (rbt.modular.panels(PANELS, offset=(0.1, 0.0, 0.0)), "rods along y .*; the centre of mass of 'a' is at"),
+        (rbt.modular.panels(PANELS, offset={"b": (0.0, 0.2, 0.0)}), "rods along y .*; the centre of mass of 'b' is at"),
+        (rbt.modular.panels({"b": ("a", "+y"), "c": ("a", "-y")}), "rods in a row"),
+    ],
+)
+def test_closed_forms_are_for_three_rods(robot, rule):
+    with pytest.raises(rbt.ModelError, match=rf"robot '.*': the closed forms are for {rule}.*The kinematics take any"):
+        planar.of_rods(robot)

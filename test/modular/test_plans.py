@@ -64,22 +64,58 @@ def test_corrections_at_the_flat_vertices_help(planner):
     """Soft controllers miss corners; the rest is fitted anew after each turn, so that only the last one is missed."""
     some = (plans.TurnOf(-1.5, 1.2, 1), plans.TurnOf(1.0, -1.5, 2), plans.TurnOf(-0.6, 0.5, 1))
     plan = plans.Plan(some, plans.net(planner.robot, some), 0.0)
-    soft = {"kp": 5.0, "kd": 5.0}
+    soft = {"kp": 5.0, "kd": 5.0, "tolerance": 0.1}
     blind = plans.fly_plan(planner.robot, plan, correct=False, **soft)
     seeing = plans.fly_plan(planner.robot, plan, **soft)
     assert seeing.error < 0.5 * blind.error and seeing.turns[2] != some[2]
 
 
+@pytest.mark.parametrize("scale", [{"mass": 0.2}, {"size": 3.0, "thickness": 0.03, "mass": 100.0}])
+def test_a_plan_is_flown_alike_at_any_size_and_mass(planner, scale):
+    """Kinematics know no mass, and similar arrays follow alike: the error of 1 m and 1 kg, to the figures of gains."""
+    some, robot = (plans.TurnOf(-1.5, 1.2, 1), plans.TurnOf(1.0, -1.5, 2)), rbt.modular.l_shape(**scale)
+    plan = plans.Plan(some, plans.net(planner.robot, some), 0.0)
+    here, there = (plans.fly_plan(r, plan) for r in (planner.robot, robot))
+    assert there.error == pytest.approx(here.error, rel=1e-4) and there.clearance > 0
+    assert there.quaternion == pytest.approx(here.quaternion, abs=1e-9)
+
+
+def test_a_flight_that_misses_or_touches_is_an_error(planner):
+    """Soft hinges end off; two panels that are folded onto each other touch on the way."""
+    some = (plans.TurnOf(-1.5, 1.2, 1),)
+    with pytest.raises(rbt.SolveError, match=r"the plan ends .*° off, more than 0.1°, with kp 1, kd 1; give a longer"):
+        plans.fly_plan(planner.robot, plans.Plan(some, plans.net(planner.robot, some), 0.0), kp=1.0, kd=1.0)
+    through = (plans.TurnOf(3.0, 3.0, 1),)
+    with pytest.raises(rbt.SolveError, match=r"flown, the panels touch in turn 1 of the plan: -.* mm"):
+        plans.fly_plan(planner.robot, plans.Plan(through, plans.net(planner.robot, through), 0.0))
+
+
+@pytest.mark.parametrize("lengths", [(2.0, 2.0, 2.0), (2.0, 1.0, 2.0), (1.0, 1.5, 1.0)])
 @pytest.mark.parametrize("degrees", [7.5, -100.0, 180.0])
-def test_plans_in_a_plane(degrees):
+def test_plans_in_a_plane(degrees, lengths):
     """The map inverted: as many rectangles as it takes, none of which comes near the collision domain."""
-    robot = rbt.modular.rods()
+    robot = rbt.modular.rods(lengths)
     plan = plans.plan_in_plane(robot, np.radians(degrees))
     q = plan.quaternion
     assert np.remainder(2 * np.arctan2(q[3], q[0]) - np.radians(degrees) + np.pi, 2 * np.pi) == pytest.approx(
         np.pi, abs=1e-9
     )
     assert all(Clearance(robot).clash(turn.path) is None for turn in plan.turns)
+
+
+def test_a_plan_in_a_plane_that_turns_nothing_has_no_turns():
+    assert plans.plan_in_plane(rbt.modular.rods(), 0.0).turns == ()
+
+
+@pytest.mark.parametrize("turn, lines", [("0", 2), ("2e3", 3)])
+def test_plans_in_a_plane_are_told_in_short(turn, lines, tmp_path, capsys):
+    """Turns that are alike in one line, with their number; what plays them is a scenario, of none too."""
+    from rbt_ros.studies.solve import main
+
+    assert main(["plane", "--turn", turn, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == lines and ("99 times" in told[1]) == (turn != "0")
+    assert rbt.load(str(tmp_path / "solution.yaml")).duration_ns > 0
 
 
 def test_plans_play_as_scenarios(planner):

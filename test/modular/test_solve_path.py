@@ -1,5 +1,7 @@
 """`rbt solve path`: any closed path of the shape on the command line, checked, followed, and as a scenario."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,24 @@ def test_the_scenario_turns_as_the_path_says(arguments, path, tmp_path, capsys):
     q = sim.sample().pose[0, :4]
     assert q * np.sign(q @ turn.quaternion) == pytest.approx(turn.quaternion, abs=1e-5)
     assert sim.state.q[7:] == pytest.approx([0.0, 0.0], abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", [["size=5", "mass=500"], ["mass=0.2"]])
+def test_it_is_followed_at_any_size_and_mass(scale, tmp_path, capsys):
+    """Gains go by the inertia; those of one kilogram left one of 500 kg 59° off."""
+    options = [word for option in scale for word in ("--option", option)]
+    assert solve.main(["path", "--rectangle=60,-35", *options, "--out", str(tmp_path)]) == 0
+    assert float(re.search(r"followed by .*: (.*)° off", capsys.readouterr().out)[1]) < 0.01
+
+
+def test_what_is_not_followed_is_an_error(tmp_path):
+    """The scenario is written all the same: it drives its hinges."""
+    command = ["path", "--rectangle=120,-120", "--kp", "0.01", "--kd", "0.1", "--out", str(tmp_path)]
+    with pytest.raises(
+        rbt.SolveError, match=r"followed with kp 0.01, kd 0.1, the path ends .*° off, more than 1°; give"
+    ):
+        solve.main(command)
+    assert (tmp_path / "solution.yaml").exists()
 
 
 def test_what_does_not_move_is_locked(tmp_path, capsys):

@@ -69,12 +69,49 @@ def test_interrupted_map_goes_on(tmp_path, monkeypatch):
 
 def test_flights_are_shared_out_row_by_row(tmp_path):
     """Each row is long: two workers have something to do from two rows on, and what is done is known after each."""
-    spec = Spec("rods", {}, "dynamic", (0.3, 0.6, 0.9), (0.5,), leg=0.5)
+    spec = Spec("rods", {}, "dynamic", (0.3, 0.6, 0.9), (0.5,), leg=3.0)
     told = []
     values = make_map(spec, tmp_path / "blocks", progress=told.append)
     assert told == pytest.approx([1 / 3, 2 / 3, 1]) and values.shape == (3, 1, 4)
     one = make_map(spec._replace(psi1=(0.6,)), tmp_path / "one")
-    assert values[1].tobytes() == one[0].tobytes()
+    assert values[1].tobytes() == one[0].tobytes() and np.isfinite(values).all()
+
+
+def test_flights_of_nothing_turn_nothing(tmp_path):
+    """Rectangles without a side, or without any: the attitude stays, but for exp(-10) of 1 rad still to come."""
+    values = make_map(Spec("l_shape", {}, "dynamic", (0.0, 1.0), (-1.0, 0.0)), tmp_path / "blocks")
+    still = np.delete(values.reshape(4, 4), 2, axis=0)
+    assert np.abs(np.abs(still) - (1, 0, 0, 0)).max() < 1e-4 and np.abs(values[1, 0, 1:]).max() > 0.01
+
+
+def test_flights_that_fail_are_told_with_their_cause(tmp_path, monkeypatch):
+    """All of them: nothing is written. Some: they are open in the result, and the command fails."""
+    monkeypatch.chdir(tmp_path)
+    grid = ["--psi1=-60:60:2", "--psi2=30:60:2"]
+    with pytest.raises(
+        rbt.SolveError, match=r"map: 4 of 4 flights failed; the first, psi1 -60°, psi2 30°: joint 'psi1'"
+    ):
+        maps.main(["l_shape", "--mode", "dynamic", *grid, "--leg", "1"])
+    assert not list(tmp_path.glob("out/*"))
+    original = maps.fly_many
+
+    def one_fails(robot, paths, **options):
+        return [rbt.SolveError("for a test"), *original(robot, paths, **options)[1:]]
+
+    monkeypatch.setattr(maps, "fly_many", one_fails)
+    with pytest.raises(rbt.SolveError, match=r"map: 2 of 4 flights failed and are left open in out/map.npz; the first"):
+        maps.main(["l_shape", "--mode", "dynamic", *grid, "--leg", "3"])
+    with np.load("out/map.npz") as result:
+        assert np.isnan(result["angle"]).tolist() == [[True, False], [True, False]] and Path("out/map.png").exists()
+
+
+def test_a_block_that_is_cut_off_is_computed_again(tmp_path):
+    """As a full disk, or a lost machine, leaves it."""
+    whole = make_map(SPEC, tmp_path / "blocks")
+    path = tmp_path / "blocks" / "block_00001.npy"
+    for length in (0, 20, 1000):
+        path.write_bytes(path.read_bytes()[:length])
+        assert make_map(SPEC, tmp_path / "blocks").tobytes() == whole.tobytes()
 
 
 def test_modes_agree(tmp_path):
@@ -105,6 +142,7 @@ def test_command_line(tmp_path):
     ("arguments", "message"),
     [
         (["ring"], "'ring' is neither a YAML file nor a scenario of the package"),
+        (["nofile.yaml"], "there is no file nofile.yaml; give the path of a scenario YAML."),
         (["rods", "--psi1", "0:90"], "--psi1 0:90: give FROM:TO:COUNT, degrees and how many: --psi1=-180:180:20."),
         (["rods", "--option", "size"], "--option size: give NAME=VALUE."),
         (["rods", "--option", "size=2"], "array 'rods' has no option 'size'; it has lengths, masses."),
@@ -121,7 +159,7 @@ def test_command_line(tmp_path):
         (["rods", "--mode", "dynamic", "--leg", "-1"], "a leg of -1.0 s must be finite and no shorter than a step"),
         (["rods", "--mode", "dynamic", "--kp", "nan"], "hinges.psi1.kp: nan must be finite and not negative."),
         (["rods", "--joints", "psi1,psi9"], "robot 'rods' has no joint 'psi9' of one axis; it has psi1, psi2."),
-        (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z."),
+        (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z, (0, 0, 1), of"),
         (["rods", "--workers", "0"], "--workers 0 must be one or more."),
         (["rods", "--cluster", "tcp://127.0.0.1:1"], "--cluster tcp://127.0.0.1:1: no Dask scheduler answers there"),
     ],
