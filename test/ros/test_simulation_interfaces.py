@@ -126,7 +126,8 @@ def test_wrong_filters_are_refused_with_a_sentence(tool):
     request.filters.filter = "a("
     assert tool.code("get_entities", filters=request.filters) == (
         Result.RESULT_OPERATION_FAILED,
-        "filter 'a(' is no regular expression: missing ), unterminated subpattern at position 1.",
+        "filter 'a(' is no extended regular expression of POSIX: "
+        "a '(' is not closed; write \\( for one that is a character (character 2).",
     )
     request.filters.filter, request.filters.bounds.type = "", 3
     code, text = tool.code("get_entities", filters=request.filters)
