@@ -30,8 +30,9 @@ VALUES = {
 class Bench:
     """The topics, with a node and a loop that only pass on."""
 
-    def __init__(self):
+    def __init__(self, integrator="dop853"):
         self.sim, self.told, self.now_ns = rbt.load("wheel").simulation(), [], 1_000_000_000
+        self.sim.set_integrator(integrator)
         self.takers, self.publishers, self.posted = {}, {JOINTS: ["encoder"], POSE: ["camera"]}, []
         self.topics = MeasuredTopics(self, self.sim, prescribe(self.sim, VALUES.get), VALUES.get, self.told.append)
         self.topics.attach(self)
@@ -154,6 +155,10 @@ def test_a_publisher_without_a_node_is_one_as_well(bench):
 
 def test_a_joint_that_is_named_twice_is_followed_once():
     assert prescribe(rbt.load("wheel").simulation(), {**VALUES, "measured.joints": f"{JOINT} {JOINT}"}.get) == (JOINT,)
+
+
+def test_an_integrator_that_closes_the_balance_to_its_order_is_told_with_the_way_out():
+    assert "integrator:=dop853 closes it to rounding." in Bench("rk4").told[0] and not Bench().told
 
 
 def test_poses_that_stay_away_are_reported(bench):
