@@ -281,3 +281,16 @@ def test_the_momentum_of_an_arm_off_its_axis_closes_to_the_order_of_the_integrat
     assert drift_of_a_servicer("dop853", 1e-3).max() < 1e-10 * 0.4  # [N·s] of the arm itself: 1 kg · 0.4 m · 1 rad/s
     orders = np.log2(drift_of_a_servicer("rk4", 1e-3) / drift_of_a_servicer("rk4", 5e-4))
     assert orders == pytest.approx([4, 4], abs=0.1)
+
+
+@pytest.mark.parametrize("later", [rbt.Release("axle"), rbt.Prescribe("axle", 0.0)])
+def test_a_joint_that_is_still_planned_to_move_otherwise_has_a_source_already(later):
+    """Refused by name at once, not as a broken run at that time; what is planned after it ends the following."""
+    sim = rbt.Simulation(rotor().robot)
+    sim.add_input(later, start=12.0)
+    with pytest.raises(rbt.ScenarioError, match=rf"'axle' .* the inputs {type(later).__name__.lower()} it at 12 s"):
+        sim.prescribe("axle", PROMPT)
+    followed = rotor()
+    followed.add_input(rbt.Release("axle"), start=0.01)
+    followed.advance(11)
+    assert followed.changes[-1].what == "release"

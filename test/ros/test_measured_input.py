@@ -216,3 +216,11 @@ def test_of_two_publishers_none_is_believed_until_one_is_left(bench):
     bench.publishers[JOINTS].pop()
     bench.send(JOINTS, angle(0.01))
     assert bench.report(JOINTS).values["samples taken"] == before + 1
+
+
+def test_a_joint_that_the_scenario_drives_as_well_is_refused_at_the_start():
+    sim = rbt.load("two_arrays").simulation()
+    with pytest.raises(
+        rbt.ScenarioError, match="joint 'left' cannot follow measurements: the inputs release it at 10 s"
+    ):
+        prescribe(sim, {**VALUES, "measured.joints": "left", "measured.body": ""}.get)
