@@ -12,7 +12,7 @@ import numpy as np
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.core.vec import qconj, qturn
-from rbt_ros.errors import MessageError
+from rbt_ros.errors import MessageError, RbtError
 from rbt_ros.fields import Fields, Quaternion, Vector3, header
 from rbt_ros.model.coordinates import BodyStart
 from rbt_ros.model.robot import WORLD, Robot
@@ -29,6 +29,7 @@ from rbt_ros.ros.result_codes import (
     UNSUPPORTED,
     Refusal,
 )
+from rbt_ros.sim import Simulation
 
 ROBOT, DYNAMIC_OBJECT = 1, 4  # EntityCategory
 MATCH_ALL = 1  # TagsFilter
@@ -150,6 +151,25 @@ def placement(robot: Robot, request: Any, sample: Sample, prefix: str) -> tuple[
         velocity = tuple(sample.twist[i, 3:].tolist())
     omega = qturn(qconj(q_WB), w_W)
     return name, BodyStart(start.position, start.quaternion, None, velocity, omega)
+
+
+def put(sim: Simulation, name: str, start: BodyStart) -> None:
+    """Put a floating body there. Where what moves so cannot be computed: Refusal, and nothing has changed."""
+    before = sim.memory()
+    try:
+        sim.set_body(
+            name,
+            position=start.position,
+            quaternion=start.quaternion,
+            velocity=start.velocity,
+            omega_body=start.omega_body,
+        )
+        if not np.isfinite(sim.sample().accelerations).all():
+            text = f"'{name}' cannot be put so: accelerations would not be finite numbers; move it slower, or nearer."
+            raise Refusal(FAILED, text)
+    except RbtError:
+        sim.recall(before)
+        raise
 
 
 def _unit_quaternion(q: Sequence[float], name: str) -> tuple[float, ...]:
