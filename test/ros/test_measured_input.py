@@ -30,11 +30,13 @@ VALUES = {
 class Bench:
     """The topics, with a node and a loop that only pass on."""
 
-    def __init__(self, integrator="dop853"):
+    def __init__(self, integrator="dop853", **options):
+        """options: parameters of measured."""
         self.sim, self.told, self.now_ns = rbt.load("wheel").simulation(), [], 1_000_000_000
         self.sim.set_integrator(integrator)
+        values = VALUES | {f"measured.{name}": value for name, value in options.items()}
         self.takers, self.publishers, self.posted = {}, {JOINTS: ["encoder"], POSE: ["camera"]}, []
-        self.topics = MeasuredTopics(self, self.sim, prescribe(self.sim, VALUES.get), VALUES.get, self.told.append)
+        self.topics = MeasuredTopics(self, self.sim, prescribe(self.sim, values.get), values.get, self.told.append)
         self.topics.attach(self)
 
     # a node
@@ -224,3 +226,15 @@ def test_a_joint_that_the_scenario_drives_as_well_is_refused_at_the_start():
         rbt.ScenarioError, match="joint 'left' cannot follow measurements: the inputs release it at 10 s"
     ):
         prescribe(sim, {**VALUES, "measured.joints": "left", "measured.body": ""}.get)
+
+
+@pytest.mark.parametrize("on_loss", ["hold", "zero", "free"])
+def test_samples_that_come_back_are_followed_or_refused_with_the_way_out(on_loss):
+    bench = Bench(on_loss=on_loss)
+    assert not bench.send(JOINTS, angle(0.0))
+    told = bench.send(JOINTS, angle(0.1), after_ns=300 * MS)
+    if on_loss == "free":
+        assert "by measured.on_loss 'free' the joints move by themselves since then; call ~/reset to let" in told
+        bench.sim.reset()
+        told = bench.send(JOINTS, angle(0.1), after_ns=20 * MS)
+    assert not told and bench.report(JOINTS).summary != "nothing comes: the fallback acts"
