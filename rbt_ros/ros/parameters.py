@@ -47,7 +47,8 @@ class Declared(NamedTuple):
     def obstacle(self, value: Any) -> str:
         """Why a value of the right type and range is refused; empty if it is not."""
         if self.choices and value not in self.choices:
-            return f"'{value}' is not one of {', '.join(self.choices)}"
+            known = ", ".join(filter(None, self.choices))
+            return f"'{value}' is not one of {known}" if known else f"'{value}': there is none here; leave it empty"
         for word in value.split() if self.words else ():
             if word not in self.words:
                 return f"'{word}' is not one of {', '.join(self.words)}"
