@@ -21,7 +21,8 @@ def measure_action_cost(wanted: set[str]) -> dict[str, Row]:
     try:
         import simulation_interfaces  # noqa: F401
     except ImportError as err:
-        raise Missing("simulation_interfaces: rbt setup-ros --with simulation_interfaces") from err
+        program = f"{sys.executable} -m rbt_ros.cli"
+        raise Missing(f"simulation_interfaces: {program} setup-ros --with simulation_interfaces") from err
     with domain_coordinator.domain_id() as domain, tempfile.TemporaryDirectory() as logs:
         local = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_LOG_DIR": logs}
         os.environ.update(local)

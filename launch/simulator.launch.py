@@ -5,7 +5,7 @@ Each shipped scenario has a launch file of its name that includes this one.
 
 from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -27,6 +27,22 @@ ARGUMENTS = {
 }
 
 
+def rviz(context, scenario, folder):
+    """RViz with the displays of the scenario, by its name also where a file is given."""
+    scenario = scenario.perform(context)
+    displays = Path(folder.perform(context), f"{Path(scenario).stem}.rviz")
+    if not displays.is_file():
+        raise FileNotFoundError(f"{displays} is not there: name its rviz_folder:=, or use rbt node {scenario} --rviz")
+    program = Node(
+        package="rviz2",
+        executable="rviz2",
+        namespace=LaunchConfiguration("namespace"),
+        arguments=["-d", str(displays), "-f", [LaunchConfiguration("frame_prefix"), "world"]],
+        parameters=[{"use_sim_time": True}],
+    )
+    return [program]
+
+
 def generate_launch_description():
     """One node, and RViz where it is wanted; everything else is in the scenario."""
     declared = [DeclareLaunchArgument(name, default_value=d, description=t) for name, (d, t) in ARGUMENTS.items()]
@@ -46,13 +62,9 @@ def generate_launch_description():
         parameters=[parameters],
         output="screen",
     )
-    displays = [LaunchConfiguration("rviz_folder"), "/", LaunchConfiguration("scenario"), ".rviz"]
-    rviz = Node(
-        package="rviz2",
-        executable="rviz2",
-        namespace=LaunchConfiguration("namespace"),
-        arguments=["-d", displays, "-f", [LaunchConfiguration("frame_prefix"), "world"]],
-        parameters=[{"use_sim_time": True}],
+    beside = OpaqueFunction(
+        function=rviz,
+        args=[LaunchConfiguration("scenario"), LaunchConfiguration("rviz_folder")],
         condition=IfCondition(LaunchConfiguration("rviz")),
     )
-    return LaunchDescription([*declared, node, rviz])
+    return LaunchDescription([*declared, node, beside])

@@ -15,8 +15,8 @@ from rbt_ros.model.hinge_commands import HingeInput, HingeSettings, Law
 from rbt_ros.model.inputs import FOR_EVER, Command, Effort, Latched, PlannedChange, PlannedInput, Wrench
 from rbt_ros.model.integration import Integration
 from rbt_ros.model.integrators import checked_integrator, no_inputs, obstacle
-from rbt_ros.model.measured import Measurement
-from rbt_ros.model.modes import Change, ModeChange, Modes, check_change
+from rbt_ros.model.measured import Measured, Measurement
+from rbt_ros.model.modes import Change, ModeChange, Modes, Prescribe, check_change
 from rbt_ros.model.reduction import whole
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, read_scenario
@@ -261,6 +261,8 @@ class Simulation(Motion):
     def change(self, change: Change) -> ModeChange:
         """Any of these, before the next step."""
         self._close()
+        if isinstance(change, Prescribe) and isinstance(change.motion, Measured):
+            self._inputs.refuse_second_source(change.joint)
         done = self._change(change)
         self._keep_start()
         self._tell_changed()

@@ -13,7 +13,7 @@ from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
 from rbt_ros.model.hinge_targets import Targets
 from rbt_ros.model.measured import Measurement
-from rbt_ros.model.modes import Change
+from rbt_ros.model.modes import Change, Prescribe, Release
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.ticks import Ticks
 
@@ -161,6 +161,17 @@ class Timeline:
             return None
         self._happened += 1
         return self._changes[self._happened - 1].change
+
+    def refuse_second_source(self, joint: str) -> None:
+        """ScenarioError where that joint is still to be prescribed or released: it cannot follow measurements, too."""
+        for planned in self._changes[self._happened :]:
+            if isinstance(planned.change, Prescribe | Release) and planned.change.joint == joint:
+                what = type(planned.change).__name__.lower()
+                raise ScenarioError(
+                    f"joint '{joint}' cannot follow measurements: the inputs {what} it at "
+                    f"{planned.at_ns * 1e-9:g} s, and a joint has one source; take its prescribe and release out of "
+                    "the inputs, or follow another joint."
+                )
 
     def change_is_due(self, tick: int) -> bool:
         """Whether a change of modes should have happened by this tick, and has not."""

@@ -5,7 +5,6 @@ Pure functions between a Robot, a Sample and messages. Pose and twist are those 
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,14 @@ import numpy as np
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.core.vec import qconj, qturn
+from rbt_ros.errors import MessageError, RbtError
 from rbt_ros.fields import Fields, Quaternion, Vector3, header
 from rbt_ros.model.coordinates import BodyStart
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.results import Sample
 from rbt_ros.ros.bounds import EMPTY, overlapping
 from rbt_ros.ros.convert import shortened
+from rbt_ros.ros.expressions import Automaton, expression
 from rbt_ros.ros.result_codes import (
     FAILED,
     INVALID_POSE,
@@ -28,21 +29,11 @@ from rbt_ros.ros.result_codes import (
     UNSUPPORTED,
     Refusal,
 )
+from rbt_ros.sim import Simulation
 
 ROBOT, DYNAMIC_OBJECT = 1, 4  # EntityCategory
 MATCH_ALL = 1  # TagsFilter
 LONGEST_FILTER = 200  # characters of a regular expression
-POSIX = {  # its classes, which Python writes otherwise
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "blank": r" \t",
-    "digit": "0-9",
-    "lower": "a-z",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\s",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
 SPAWN = "bodies are neither added nor removed while a simulation runs; start another scenario, or dock and undock."
 UNIT = 1e-3  # how far a quaternion's length may be from 1: enough for a sender in single precision
 
@@ -111,19 +102,14 @@ def selected(robot: Robot, filters: Any, sample: Sample) -> list[str]:
     return found
 
 
-def _pattern(text: str) -> re.Pattern:
+def _pattern(text: str) -> Automaton:
     if len(text) > LONGEST_FILTER:
         raise Refusal(FAILED, f"the filter has {len(text)} characters; at most {LONGEST_FILTER} are taken.")
-    for name in re.findall(r"\[:(.*?):\]", text):
-        if name not in POSIX:
-            raise Refusal(
-                FAILED,
-                f"filter '{shortened(text)}': there is no class [:{shortened(name)}:]; there are {', '.join(POSIX)}.",
-            )
     try:
-        return re.compile(re.sub(r"\[:(\w+):\]", lambda found: POSIX[found[1]], text))
-    except re.error as err:
-        raise Refusal(FAILED, f"filter '{shortened(text)}' is no regular expression: {err}.") from err
+        return expression(text)
+    except MessageError as err:
+        what = "no extended regular expression of POSIX"
+        raise Refusal(FAILED, f"filter '{shortened(text)}' is {what}: {err}.") from err
 
 
 def state_fields(robot: Robot, i: int, sample: Sample, stamp: int, prefix: str) -> Fields:
@@ -165,6 +151,25 @@ def placement(robot: Robot, request: Any, sample: Sample, prefix: str) -> tuple[
         velocity = tuple(sample.twist[i, 3:].tolist())
     omega = qturn(qconj(q_WB), w_W)
     return name, BodyStart(start.position, start.quaternion, None, velocity, omega)
+
+
+def put(sim: Simulation, name: str, start: BodyStart) -> None:
+    """Put a floating body there. Where what moves so cannot be computed: Refusal, and nothing has changed."""
+    before = sim.memory()
+    try:
+        sim.set_body(
+            name,
+            position=start.position,
+            quaternion=start.quaternion,
+            velocity=start.velocity,
+            omega_body=start.omega_body,
+        )
+        if not np.isfinite(sim.sample().accelerations).all():
+            text = f"'{name}' cannot be put so: accelerations would not be finite numbers; move it slower, or nearer."
+            raise Refusal(FAILED, text)
+    except RbtError:
+        sim.recall(before)
+        raise
 
 
 def _unit_quaternion(q: Sequence[float], name: str) -> tuple[float, ...]:

@@ -68,6 +68,8 @@ class Loop:
         self.crashed: BaseException | None = None  # a defect of ours, raised again by `stop`
         self.mode, self.paused = mode, paused  # written by the stepping thread
         self.held = False  # so is this: deactivated
+        # called where steps that were asked for may have been dropped
+        self.began_anew: Callable[[], None] = lambda: None
         self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
         self.watchdog = watchdog or Watchdog()
         self._mailbox = Mailbox()
@@ -302,6 +304,7 @@ class Loop:
         self._gate.wait_anew()
         self._pacer.restart(now)
         self.watchdog.restart(now)
+        self.began_anew()
 
     # the thread
 

@@ -88,6 +88,13 @@ class Judged(NamedTuple):
         return self.age_ns + max(0, later_ns - self.now_ns)
 
 
+class Misplaced(NamedTuple):
+    """Why a sample is dropped for its stamp."""
+
+    text: str
+    old: bool = False  # or out of order
+
+
 def farthest(a: Sequence[float], b: Sequence[float]) -> float:
     """How far two samples are from each other: the greatest difference."""
     return max(abs(x - y) for x, y in zip(a, b, strict=True))
@@ -103,7 +110,7 @@ class Filter:
         self._last: tuple[int, tuple[float, ...]] | None = None  # the sender's stamp, values
         self._rates: tuple[float, ...] = ()
         self._jumps: list[tuple[float, ...]] = []
-        self._elsewhere = 0  # samples in a row, by stamps of long ago or far ahead
+        self._strays: list[tuple[int, int]] = []  # stamp and arrival of samples in a row that are misplaced in time
 
     def forget(self) -> None:
         """The next sample is the first one again."""
@@ -117,37 +124,60 @@ class Filter:
             counts.refused += 1
             counts.last_fault = f"a sample holds {values}, {tuple(rates)}: not all of them are finite."
             return None
-        ahead = self.clock.ahead_ns(stamp, now_ns)
-        if self._is_put_elsewhere(stamp, ahead):
-            self.forget()
-            self.clock.forget()
-        elif ahead > SAME_CLOCK_NS:
-            counts.unordered += 1
-            counts.last_fault = f"a sample is stamped {ahead * 1e-9:.3f} s ahead of those before: of another clock."
+        fault = self._misplaced(stamp, now_ns)
+        if fault and self._stays(fault, stamp, now_ns):
+            self._begin_anew(stamp)
+            fault = self._misplaced(stamp, now_ns)
+        if fault:
+            counts.old += fault.old
+            counts.unordered += not fault.old
+            counts.last_fault = fault.text
             return None
-        self.clock.add(stamp, now_ns)
-        age = now_ns - stamp - self.clock.offset_ns
-        if age > self._limits.age_ns:
-            counts.old += 1
-            counts.last_fault = f"a sample is {age * 1e-9:.3f} s old; the limit is {self._limits.age_ns * 1e-9:g} s."
-            return None
-        if self._last is not None and stamp <= self._last[0]:
-            counts.unordered += 1
-            counts.last_fault = f"a sample stamped {stamp} ns comes after one stamped {self._last[0]} ns."
-            return None
+        self._strays = []
         if self._is_jump(stamp, values):
             counts.outliers += 1
             return None
         self._rates = tuple(rates) or self._made_rates(stamp, values)
         self._last, self._jumps = (stamp, values), []
         counts.taken += 1
-        return Judged(values, self._rates, max(0, age), now_ns)
+        return Judged(values, self._rates, max(0, self._age_ns(stamp, now_ns)), now_ns)
 
-    def _is_put_elsewhere(self, stamp: int, ahead: int) -> bool:
-        """Whether the sender's clock was: several samples in a row are stamped long before what came, or far ahead."""
-        behind = self._last is not None and stamp < self._last[0] - SAME_CLOCK_NS
-        self._elsewhere = self._elsewhere + 1 if behind or ahead > SAME_CLOCK_NS else 0
-        return self._elsewhere >= STAYS
+    def _age_ns(self, stamp: int, now_ns: int) -> int:
+        return now_ns - stamp - self.clock.offset_ns
+
+    def _misplaced(self, stamp: int, now_ns: int) -> Misplaced | None:
+        """Why a sample is not of now, by the clock as it is known, or not after the last one."""
+        ahead = self.clock.ahead_ns(stamp, now_ns)
+        if ahead > SAME_CLOCK_NS:
+            return Misplaced(f"a sample is stamped {ahead * 1e-9:.3f} s ahead of those before: of another clock.")
+        self.clock.add(stamp, now_ns)
+        age, limit = self._age_ns(stamp, now_ns), self._limits.age_ns
+        if age > limit:
+            return Misplaced(f"a sample is {age * 1e-9:.3f} s old; the limit is {limit * 1e-9:g} s.", old=True)
+        if self._last is not None and stamp <= self._last[0]:
+            return Misplaced(f"a sample stamped {stamp} ns comes after one stamped {self._last[0]} ns.")
+        return None
+
+    def _stays(self, fault: Misplaced, stamp: int, now_ns: int) -> bool:
+        """Whether a clock was put elsewhere, the sender's or ours: several in a row agree that it is so.
+
+        They come as far apart as they are stamped: what was held up on the way comes all at once. On our own clock what
+        is old is old.
+        """
+        if fault.old and not self.clock.foreign:
+            return False
+        self._strays = [*self._strays, (stamp, now_ns)][-STAYS:]
+        stamps = [stray for stray, _ in self._strays]
+        differences = [now - stray for stray, now in self._strays]
+        in_order = all(a < b for a, b in zip(stamps, stamps[1:], strict=False))
+        return len(stamps) == STAYS and in_order and 2 * (max(differences) - min(differences)) <= stamp - stamps[0]
+
+    def _begin_anew(self, stamp: int) -> None:
+        """Compare the clocks from here on; the last sample is of before if this one does not come soon after it."""
+        self._strays = []
+        self.clock.forget()
+        if self._last is not None and not 0 < stamp - self._last[0] < SAME_CLOCK_NS:
+            self.forget()
 
     def _is_jump(self, stamp: int, values: tuple[float, ...]) -> bool:
         """Whether it implies too high a rate; not where the samples before imply the same place."""

@@ -47,7 +47,8 @@ class Declared(NamedTuple):
     def obstacle(self, value: Any) -> str:
         """Why a value of the right type and range is refused; empty if it is not."""
         if self.choices and value not in self.choices:
-            return f"'{value}' is not one of {', '.join(self.choices)}"
+            known = ", ".join(filter(None, self.choices))
+            return f"'{value}' is not one of {known}" if known else f"'{value}': there is none here; leave it empty"
         if self.words and self.default and not value.split():
             return f"it names none of {', '.join(self.words)}"
         for word in value.split() if self.words else ():

@@ -131,14 +131,7 @@ class SimulationInterfaces:
     def _put(self, request: Any, response: Any) -> None:
         def put(sim: Simulation) -> None:
             self._refuse_if_busy()
-            name, start = entities.placement(sim.robot, request, sim.sample(), self._prefix)
-            sim.set_body(
-                name,
-                position=start.position,
-                quaternion=start.quaternion,
-                velocity=start.velocity,
-                omega_body=start.omega_body,
-            )
+            entities.put(sim, *entities.placement(sim.robot, request, sim.sample(), self._prefix))
             self._loop.restarted()  # so that it is seen, and in the log
 
         self._loop.call(put)
@@ -158,7 +151,8 @@ class SimulationInterfaces:
         response.state.state = self._loop.call(lambda sim: self._state_now(sim))
 
     def _state_now(self, sim: Simulation) -> int:
-        if self._stepping.busy or not (self._loop.paused or self._loop.held):
+        moves = self._stepping.busy or not (self._loop.paused or self._loop.held)
+        if moves and self._loop.failure is None:
             return PLAYING
         return STOPPED if self._stopped and sim.tick == 0 else PAUSED
 
@@ -180,7 +174,9 @@ class SimulationInterfaces:
             raise Refusal(NO_TRANSITION, "the simulation is stopped; take steps, or let it play before it is paused.")
         if target == PLAYING and self._loop.failure is not None:
             raise Refusal(TRANSITION_FAILED, f"the simulation stands still: {self._loop.failure} Reset it first.")
-        if target != QUITTING:
+        if target == QUITTING:
+            self._stepping.end("the simulator quits")
+        else:
             self._loop.set_paused(target != PLAYING)
         if target == STOPPED:
             sim.reset()

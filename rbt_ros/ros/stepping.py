@@ -43,7 +43,7 @@ class Stepping:
 
     def attach(self, loop: Loop) -> None:
         """The loop whose `every_tick` this watches."""
-        self._loop = loop
+        self._loop, loop.began_anew = loop, self.look
 
     @property
     def busy(self) -> bool:
@@ -61,11 +61,16 @@ class Stepping:
         self._loop.ask(functools.partial(self._cancel, on_end))
 
     def look(self) -> None:
-        """Once a second: what ended otherwise than by its last step."""
+        """When somebody pauses, resumes, resets, and once a second: end what ended otherwise than by its last step."""
+        loop = self._loop
+        if loop is not None and not (loop.paused and loop.failure is None and loop.steps_left):
+            self.end(loop.failure or "somebody paused, resumed or reset")
+
+    def end(self, why: str) -> None:
+        """Let the order under way end here, if there is one; its steps are still to be dropped."""
         order, loop = self._order, self._loop
-        if order is None or loop is None or (loop.paused and loop.failure is None and loop.steps_left):
-            return
-        self._end((loop.stamp_ns() - order.begin) // loop.sim.h_ns, loop.failure or "somebody paused, resumed or reset")
+        if order is not None and loop is not None:
+            self._end((loop.stamp_ns() - order.begin) // loop.sim.h_ns, why)
 
     def _begin(self, steps: int, on_end: Callable[[int, str], None], on_progress: Callable[[int], None]) -> None:
         loop = self._loop
@@ -89,8 +94,8 @@ class Stepping:
     def _cancel(self, on_end: Callable[[int, str], None], sim: Simulation) -> None:
         order, loop = self._order, self._loop
         if order is not None and loop is not None and order.on_end is on_end:
+            self.end("cancelled")
             loop.set_paused(True)
-            self._end((loop.stamp_ns() - order.begin) // sim.h_ns, "cancelled")
 
     def _count(self, stamp: int) -> None:
         order, loop = self._order, self._loop

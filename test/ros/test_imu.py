@@ -34,4 +34,4 @@ def test_a_sensor_that_is_mounted_upside_down_tells_what_holds_it(ros, tmp_path)
 
 def test_what_is_no_sensor_is_refused(ros):
     child = ros.start("wheel", imu__body="hub")
-    assert child.wait() != 0 and "imu.body: 'hub' is not one of" in child.stderr
+    assert child.wait() != 0 and "imu.body: 'hub': there is none here; leave it empty" in child.stderr

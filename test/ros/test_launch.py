@@ -35,7 +35,7 @@ def recording(monkeypatch):
     """Instead of ROS's launch: an API that only records."""
     names = {
         "launch": ["LaunchDescription"],
-        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription"],
+        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription", "OpaqueFunction"],
         "launch.conditions": ["IfCondition"],
         "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
         "launch.substitutions": ["LaunchConfiguration"],
@@ -49,6 +49,9 @@ def recording(monkeypatch):
             setattr(fake, name, type(name, (Recorded,), {}))
         monkeypatch.setitem(sys.modules, module, fake)
     monkeypatch.setattr(Recorded, "made", [])
+
+    perform = lambda self, context: context[self.args[0]]  # noqa: E731
+    monkeypatch.setattr(sys.modules["launch.substitutions"].LaunchConfiguration, "perform", perform, raising=False)
 
 
 def description(file):
@@ -68,7 +71,7 @@ def of(kind: str) -> list[Recorded]:
 
 
 def test_the_launch_file_names_what_exists(described):
-    node, rviz = of("Node")
+    (node,), (beside,) = of("Node"), of("OpaqueFunction")
     assert node.kwargs["package"] == ET.parse(share("package.xml")).find("name").text
     module, _, function = EXECUTABLES[node.kwargs["executable"]].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
@@ -78,9 +81,21 @@ def test_the_launch_file_names_what_exists(described):
     used = {value.args[0].args[0] for value in parameters.values()}
     assert {RENAMED.get(name, name) for name in used} == set(parameters)
     assert kinds == {name: str if name == "scenario" else type(table[name].default) for name in parameters}
-    assert described.args[0][-2:] == [node, rviz]
+    assert described.args[0][-2:] == [node, beside]
+    assert isinstance(beside.kwargs["condition"], Recorded)
+
+
+@pytest.mark.parametrize("scenario", ["wheel", "/path/wheel.yaml"])
+def test_rviz_shows_the_displays_of_the_scenario_by_its_name(described, scenario):
+    (beside,) = of("OpaqueFunction")
+    context = {"scenario": scenario, "rviz_folder": str(share("rviz"))}
+    (rviz,) = beside.kwargs["function"](context, *beside.kwargs["args"])
     assert (rviz.kwargs["package"], rviz.kwargs["executable"]) == ("rviz2", "rviz2")
-    assert isinstance(rviz.kwargs["condition"], Recorded)
+    assert rviz.kwargs["arguments"][:2] == ["-d", str(share("rviz", "wheel.rviz"))]
+    declared = {each.text for each in ET.parse(share("package.xml")).findall("exec_depend")}
+    assert {node.kwargs["package"] for node in of("Node")} <= declared | {"rbt_ros"}
+    with pytest.raises(FileNotFoundError, match=r"x\.rviz is not there: .* or use rbt node /path/x\.yaml --rviz"):
+        beside.kwargs["function"]({**context, "scenario": "/path/x.yaml"}, *beside.kwargs["args"])
 
 
 def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(described):

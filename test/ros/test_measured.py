@@ -103,4 +103,4 @@ def test_a_measured_wheel_drives_the_hub_and_what_happens_when_it_is_lost_or_dou
 
 def test_what_cannot_follow_is_refused_at_the_start(ros):
     child = ros.start("wheel", measured__body="wheel")
-    assert child.wait() != 0 and "'wheel' is not one of , hub" in child.stderr
+    assert child.wait() != 0 and "'wheel' is not one of hub" in child.stderr

@@ -30,10 +30,13 @@ VALUES = {
 class Bench:
     """The topics, with a node and a loop that only pass on."""
 
-    def __init__(self):
+    def __init__(self, integrator="dop853", **options):
+        """options: parameters of measured."""
         self.sim, self.told, self.now_ns = rbt.load("wheel").simulation(), [], 1_000_000_000
+        self.sim.set_integrator(integrator)
+        values = VALUES | {f"measured.{name}": value for name, value in options.items()}
         self.takers, self.publishers, self.posted = {}, {JOINTS: ["encoder"], POSE: ["camera"]}, []
-        self.topics = MeasuredTopics(self, self.sim, prescribe(self.sim, VALUES.get), VALUES.get, self.told.append)
+        self.topics = MeasuredTopics(self, self.sim, prescribe(self.sim, values.get), values.get, self.told.append)
         self.topics.attach(self)
 
     # a node
@@ -156,6 +159,10 @@ def test_a_joint_that_is_named_twice_is_followed_once():
     assert prescribe(rbt.load("wheel").simulation(), {**VALUES, "measured.joints": f"{JOINT} {JOINT}"}.get) == (JOINT,)
 
 
+def test_an_integrator_that_closes_the_balance_to_its_order_is_told_with_the_way_out():
+    assert "integrator:=dop853 closes it to rounding." in Bench("rk4").told[0] and not Bench().told
+
+
 def test_poses_that_stay_away_are_reported(bench):
     """The coupling lets go after measured.timeout, and takes hold again."""
     assert bench.report(POSE).summary == "nothing comes: the fallback acts", "no pose has led yet"
@@ -211,3 +218,23 @@ def test_of_two_publishers_none_is_believed_until_one_is_left(bench):
     bench.publishers[JOINTS].pop()
     bench.send(JOINTS, angle(0.01))
     assert bench.report(JOINTS).values["samples taken"] == before + 1
+
+
+def test_a_joint_that_the_scenario_drives_as_well_is_refused_at_the_start():
+    sim = rbt.load("two_arrays").simulation()
+    with pytest.raises(
+        rbt.ScenarioError, match="joint 'left' cannot follow measurements: the inputs release it at 10 s"
+    ):
+        prescribe(sim, {**VALUES, "measured.joints": "left", "measured.body": ""}.get)
+
+
+@pytest.mark.parametrize("on_loss", ["hold", "zero", "free"])
+def test_samples_that_come_back_are_followed_or_refused_with_the_way_out(on_loss):
+    bench = Bench(on_loss=on_loss)
+    assert not bench.send(JOINTS, angle(0.0))
+    told = bench.send(JOINTS, angle(0.1), after_ns=300 * MS)
+    if on_loss == "free":
+        assert "by measured.on_loss 'free' the joints move by themselves since then; call ~/reset to let" in told
+        bench.sim.reset()
+        told = bench.send(JOINTS, angle(0.1), after_ns=20 * MS)
+    assert not told and bench.report(JOINTS).summary != "nothing comes: the fallback acts"

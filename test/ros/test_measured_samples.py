@@ -136,3 +136,45 @@ def test_a_sample_ages_until_it_acts():
     judged = Filter(Limits()).judge(10 * MS, 12 * MS, (0.0,))
     assert judged.age_at(15 * MS) == 5 * MS
     assert judged.age_at(0) == 2 * MS, "/clock begins again: it is as old as it was"
+
+
+def dropped(filter, differences, first=1, period=5 * MS):
+    """Which of these samples are, by their number; differences: of our clock to the stamp [ns]."""
+    stamps = [(first + k) * period for k in range(len(differences))]
+    judged = [filter.judge(stamp, stamp + d, (0.0,)) for stamp, d in zip(stamps, differences, strict=True)]
+    return [k for k, each in enumerate(judged) if each is None]
+
+
+@pytest.mark.parametrize("offset", [0, -1_700_000_000 * 10**9])
+@pytest.mark.parametrize("good", [0, 1, 40])
+def test_one_stamp_from_ahead_does_not_hold_up_those_after_it(offset, good):
+    """Half a second ahead among samples of 200 Hz: as many as it takes to believe, not all of half a second."""
+    filter, usual = Filter(Limits()), DELAY + offset
+    assert dropped(filter, [usual] * good) == []
+    stamp = (good + 1) * 5 * MS
+    filter.judge(stamp + 500 * MS, stamp + usual, (0.0,))
+    assert dropped(filter, [usual] * 60, first=good + 2) == [*range(STAYS - 1)]
+
+
+@pytest.mark.parametrize("lag_ns", [310 * MS, 400 * MS, 900 * MS])
+def test_our_clock_that_was_behind_once_drops_a_few_samples_of_another_clock(lag_ns):
+    """Steps that are late and caught up: the least difference of then is no delay of the way."""
+    filter, usual = Filter(Limits(age_ns=300 * MS)), DELAY - 1_700_000_000 * 10**9
+    differences = [usual] * 50 + [usual - lag_ns] * 10 + [usual] * 540
+    assert dropped(filter, differences) == [60 + k for k in range(STAYS - 1)]
+    assert filter.clock.offset_ns == usual
+
+
+@pytest.mark.parametrize("offset", [0, -1_700_000_000 * 10**9])
+def test_what_was_held_up_on_the_way_comes_at_once_and_stays_old(offset):
+    """A second of samples in one burst: they agree in nothing; those that are not too old are taken."""
+    filter, usual = Filter(Limits(age_ns=300 * MS)), DELAY + offset
+    burst = [usual + (200 - k) * 5 * MS for k in range(200)]
+    held = 200 - 300 // 5  # older than the limit; at it: taken, where the delay counts as none
+    wanted = [40 + k for k in range(held + (offset == 0))]
+    assert dropped(filter, [usual] * 40 + burst + [usual] * 40) == wanted
+
+
+def test_what_is_old_by_our_own_clock_stays_old_however_long():
+    filter = Filter(Limits(age_ns=300 * MS))
+    assert dropped(filter, [DELAY] * 10 + [1500 * MS] * 50) == [*range(10, 60)]

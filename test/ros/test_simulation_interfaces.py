@@ -12,6 +12,7 @@ from rosgraph_msgs.msg import Clock
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Bounds, EntityState, Result, SimulationState, SimulatorFeatures
+from std_srvs.srv import Trigger
 
 import rbt_ros as rbt
 
@@ -126,7 +127,8 @@ def test_wrong_filters_are_refused_with_a_sentence(tool):
     request.filters.filter = "a("
     assert tool.code("get_entities", filters=request.filters) == (
         Result.RESULT_OPERATION_FAILED,
-        "filter 'a(' is no regular expression: missing ), unterminated subpattern at position 1.",
+        "filter 'a(' is no extended regular expression of POSIX: "
+        "a '(' is not closed; write \\( for one that is a character (character 2).",
     )
     request.filters.filter, request.filters.bounds.type = "", 3
     code, text = tool.code("get_entities", filters=request.filters)
@@ -213,6 +215,23 @@ def test_a_wrong_state_changes_nothing(tool, change, code, sentence):
     got, text = tool.code("set_entity_state", entity="hub", state=state)
     assert got == code and sentence in text
     assert as_bytes(tool.done("get_entity_state", entity="hub").state) == before
+
+
+def test_a_state_that_cannot_go_on_is_refused_and_one_that_breaks_is_not_playing(tool):
+    """1e200 rad/s: ω × I ω overflows at once; 1e100: in the first step, and what stands still does not play."""
+    before = as_bytes(tool.done("get_entity_state", entity="hub").state)
+    state = EntityState()
+    state.twist.angular.x = state.twist.angular.y = 1e200
+    code, text = tool.code("set_entity_state", entity="hub", state=state)
+    assert code == 4 and text.startswith("'hub' cannot be put so: accelerations would not be finite numbers")
+    assert as_bytes(tool.done("get_entity_state", entity="hub").state) == before
+    tool.done("step_simulation", steps=1)  # so that it is not the start
+    state.twist.angular.x = state.twist.angular.y = 1e100
+    tool.done("set_entity_state", entity="hub", state=state)
+    assert tool.code("step_simulation", steps=1)[0] == Result.RESULT_OPERATION_FAILED
+    assert tool.state() == SimulationState.STATE_PAUSED
+    code, text = tool.enter(SimulationState.STATE_PLAYING)
+    assert code == 102 and text.startswith("the simulation stands still: ")
 
 
 def test_a_body_on_a_hinge_is_not_put(tool):
@@ -333,11 +352,19 @@ def test_steps_of_a_running_simulation_fail(tool):
     assert Goal(tool, 5).wait() == (6, Result.RESULT_OPERATION_FAILED, "the simulation runs; pause it first.")
 
 
-def test_what_ends_the_steps_otherwise_is_told(tool):
+@pytest.mark.parametrize("how", ["paused", "stopped", "pause", "reset"])
+def test_what_ends_the_steps_otherwise_ends_them_at_once_and_is_told(tool, how):
+    """The next answer shows it: nobody waits for the report of a second."""
     goal = Goal(tool, 10**9)
     tool.peer.until(lambda: goal.feedback, "feedback", tool.child)
     assert tool.state() == SimulationState.STATE_PLAYING
-    assert tool.enter(SimulationState.STATE_PAUSED)[0] == Result.RESULT_OK
+    stopped, paused = SimulationState.STATE_STOPPED, SimulationState.STATE_PAUSED
+    if how in ("paused", "stopped"):
+        assert tool.enter({"paused": paused, "stopped": stopped}[how])[0] == Result.RESULT_OK
+    else:
+        assert tool.peer.call(Trigger, f"{NODE}/{how}", Trigger.Request()).success
+    assert tool.state() == (paused if how in ("paused", "pause") else stopped)
+    tool.done("step_simulation", steps=1)
     status, code, text = goal.wait()
     assert (status, code) == (6, Result.RESULT_OPERATION_FAILED)
     assert "somebody paused, resumed or reset" in text
@@ -349,8 +376,12 @@ def test_nobody_takes_more_steps_than_a_millennium_has(tool):
     tool.done("step_simulation", steps=0)
 
 
-def test_quitting_ends_the_process(ros):
+def test_quitting_ends_the_steps_and_the_process(ros):
     child = ros.start("wheel", start_paused=True)
     tool = Tool(ros.peer(), child)
+    goal = Goal(tool, 10**9)
+    tool.peer.until(lambda: goal.feedback, "feedback", child)
     assert tool.enter(SimulationState.STATE_QUITTING)[0] == Result.RESULT_OK
+    status, code, text = goal.wait()
+    assert (status, code) == (6, Result.RESULT_OPERATION_FAILED) and text.endswith("taken: the simulator quits.")
     assert child.wait() == 0
