@@ -12,7 +12,7 @@ from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.model.folding import ARRAYS, array, l_shape, rods
 from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.robot import Robot
-from rbt_ros.modular import planar, spatial
+from rbt_ros.modular import spatial
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.optimal import INTERVALS, Solution, sampled, simulate, solve
 from rbt_ros.modular.paths import PROFILES, ShapePath, ellipse, polygon, rectangle, spline, trajectory
@@ -22,9 +22,9 @@ from rbt_ros.modular.spatial import solve_attitude
 from rbt_ros.modular.steering import KD, KP, REST
 from rbt_ros.modular.turns import angles, conjugates, net_turn, products
 from rbt_ros.paths import made_folder
-from rbt_ros.results import empty_figure
 from rbt_ros.sim import Simulation
 from rbt_ros.studies.maps import literal, pairs
+from rbt_ros.studies.solve_figures import draw, draw_panels
 
 KNOTS = 1000  # in a scenario: of torques, straight between them; of driven hinges, with cubics (1e-6 of a turn)
 LEG = 6.0  # [s] of each side of a rectangle in a scenario
@@ -271,67 +271,6 @@ def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePat
         lines += [f"  - {{lock: [{driven}], at: {time:g} s}}", f"  - {{release: {driven}, at: {time:g} s}}"]
     head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 10 ms", "integrator: dop853"]
     return "\n".join([*head, f"duration: {time + LEG:g} s", "inputs:", *lines]) + "\n"
-
-
-def draw(robot: Robot, solution: Solution, path: Path) -> None:
-    """Path of the shape with the collision domain, torques, and the rods at quarters (Figures 4.2, 4.3)."""
-    lengths = planar.of_rods(robot).lengths
-    figure = empty_figure(11, 6.5)
-    grid = figure.add_gridspec(2, 4)
-    s = np.linspace(0.0, 1.0, 1001)
-    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
-    ax = figure.add_subplot(grid[0, :2])
-    outline_collisions(ax, lengths)
-    ax.plot(*np.degrees(state[:, 1:3]).T)
-    ax.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
-    ax = figure.add_subplot(grid[0, 2:])
-    ax.plot(s * solution.time, torque, label=("u1", "u2"))
-    ax.set(xlabel="t [s]", ylabel="torque [N·m]")
-    ax.legend()
-    for k, fraction in enumerate((0.25, 0.5, 0.75, 1.0)):
-        ax = figure.add_subplot(grid[1, k])
-        for shape, style in ((state[0], "--"), (state[round(1000 * fraction)], "-")):
-            ax.plot(*rod_points(robot, shape[:3]).T, style, marker="o", markersize=3)
-        ax.set(title=f"t = {fraction:g} T", aspect="equal", xlim=(-3.2, 3.2), ylim=(-3.2, 3.2))
-    figure.savefig(path, dpi=110)
-
-
-def draw_panels(robot: Robot, solution: Solution, path: Path) -> None:
-    """Path of the shape over the distances of the panels, torques, and the attitude on the way."""
-    figure = empty_figure(12, 4)
-    shapes, torques, attitudes = figure.subplots(1, 3)
-    s = np.linspace(0.0, 1.0, 1001)
-    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
-    grid = np.linspace(-np.pi, np.pi, 181)
-    distance = Clearance(robot).grid(grid, grid)
-    shapes.contourf(np.degrees(grid), np.degrees(grid), (distance <= 0.0).T, levels=[0.5, 1.5], colors=["tab:red"])
-    shapes.plot(*np.degrees(state[:, 4:6]).T)
-    shapes.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
-    torques.plot(s * solution.time, torque, label=("u1", "u2"))
-    torques.set(xlabel="t [s]", ylabel="torque [N·m]")
-    attitudes.plot(s * solution.time, state[:, :4], label=("w", "x", "y", "z"))
-    attitudes.set(xlabel="t [s]", ylabel="attitude of the base")
-    for ax in (torques, attitudes):
-        ax.legend()
-    figure.savefig(path, dpi=110)
-
-
-def outline_collisions(ax: Any, lengths: Sequence[float]) -> None:
-    """The collision domain of rods a and c in degrees."""
-    grid = np.linspace(-np.pi, np.pi, 721)
-    hit = planar.collide(lengths, grid[:, None], grid[None, :])
-    if hit.any():
-        ax.contourf(np.degrees(grid), np.degrees(grid), hit.T, levels=[0.5, 1.5], colors=["tab:red"], alpha=0.4)
-
-
-def rod_points(robot: Robot, state: Sequence[float]) -> np.ndarray:
-    """(4, 2) [m]: the ends of the rods from their common centre of mass, at theta_a, psi1, psi2."""
-    lengths, masses = planar.of_rods(robot).lengths, np.array([b.mass for b in robot.bodies])
-    angles = np.cumsum(state)
-    steps = np.array(lengths)[:, None] * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
-    points = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
-    middles = 0.5 * (points[:-1] + points[1:])
-    return points - masses @ middles / masses.sum()
 
 
 def _write(path: Path, text: str) -> None:
