@@ -92,19 +92,20 @@ def test_a_path_that_comes_too_near_is_led_around(coarse):
     assert spatial.simulate(L_SHAPE, target, kept)[1].clearance > 0.0035
 
 
-def test_the_command_line_reports_and_writes_what_plays(coarse, tmp_path, capsys, monkeypatch):
-    """Optimality, the independent integration; the scenario ends at the attitude."""
+def test_the_command_line_reports_and_writes_what_plays(tmp_path, capsys, monkeypatch):
+    """Optimality, the independent integration; the scenario ends at the attitude: kinematics of the same path, 1e-6."""
     monkeypatch.setattr(spatial.Planner, "plans", lambda *_, **__: [PLAN])
     words = ["effort", "--to", *(str(float(x)) for x in TARGET), "--time", "20", "--out", str(tmp_path)]
     assert solve.main(words) == 0
     told = capsys.readouterr().out
     assert "N²·m²·s of effort in 20 s" in told and "simulated anew       attitude " in told
+    assert "scenario played      attitude " in told
     assert np.load(tmp_path / "solution.npz")["state"].shape[2] == 8 and (tmp_path / "solution_path.png").is_file()
     scenario = rbt.load(str(tmp_path / "solution.yaml"))
     sim = scenario.simulation()
     sim.advance(round(scenario.duration_ns / scenario.h_ns))
     q = sim.sample().pose[0, :4]
-    assert q * np.sign(q @ TARGET) == pytest.approx(TARGET, abs=1e-3)  # a coarse mesh
+    assert q * np.sign(q @ TARGET) == pytest.approx(TARGET, abs=1e-6)
 
 
 def test_plans_compete_on_the_first_mesh(coarse, monkeypatch):
