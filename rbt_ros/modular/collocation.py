@@ -21,6 +21,7 @@ from rbt_ros.sim import Simulation
 
 DEGREE = 4  # of the state's polynomials: the torques are cubics
 DEFECT = 1e-6  # largest of an interval that is not split, relative
+ROUGH = 1e-3  # beyond it a solution is none
 LOOKS = 12  # shapes in each interval that keep out of the collision domain
 TICKS, LONGEST = 5, 0.15  # of the re-simulation per smallest interval, at least; and [s] of each, at most
 IPOPT = {"ipopt.print_level": 0, "print_time": 0, "ipopt.sb": "yes", "ipopt.tol": 1e-9, "ipopt.max_iter": 1500}
@@ -168,6 +169,20 @@ def again(problem: Problem, old: Solution, mesh: np.ndarray, margin: float = 0.0
     return discrete(problem, mesh, guess, margin)
 
 
+def scaled(solution: Solution, goal: float, second: float, newton_metre: float, rates: slice) -> Solution:
+    """The same where the units of what is least, of time and of torque were so many [N²·m²·s] or [s], [s], [N·m];
+    rates: of the state, those per unit of time."""
+    state, time = solution.state.copy(), second * solution.time
+    state[..., rates] /= second
+    return solution._replace(
+        objective=goal * solution.objective,
+        time=time,
+        state=state,
+        torque=newton_metre * solution.torque,
+        objectives=tuple(goal * objective for objective in solution.objectives),
+    )
+
+
 # ------------------------------------------------------------------------------------------------------ what it leaves
 def times(mesh: np.ndarray) -> np.ndarray:
     """(N, DEGREE + 1): fractions of the time, at the start and the points of each interval."""
@@ -299,4 +314,12 @@ def too_weak(what: str, time: float, torque: float, least: float) -> str:
     return (
         f"torques up to {torque:g} N·m cannot turn by {what} in {time:g} s: the least time found is {least:.5g} s; the "
         f"torque that would do is {torque * (least / time) ** 2:.4g} N·m."
+    )
+
+
+def too_rough(solution: Solution, ways: str) -> str:
+    """Why an optimum of the discrete problem is none of the true one."""
+    return (
+        f"the best one found misses the equations between its points by {solution.defect:.1e}, and no finer mesh than "
+        f"its {len(solution.mesh) - 1} intervals came to an optimum; try {ways}."
     )

@@ -27,7 +27,9 @@ from rbt_ros.sim import Simulation
 
 __all__ = ["Check", "Solution", "Task", "planned", "sampled", "simulate", "solve"]
 
-SHAPE = slice(1, 3)  # of the state
+SHAPE, RATES = slice(1, 3), slice(3, 5)  # of the state
+# what a problem is scaled to: trace of H [kg·m²], length of all rods [m], time [s], bound where the least time is asked
+INERTIA, LENGTHS, TIME, BOUND = 13.0 / 3.0, 6.0, 25.0, 0.1
 INTERVALS, COARSE = 40, 24  # of the first mesh; of the one on which starts compete
 REFINEMENTS = 4  # at most
 SMOOTH, SHARP = 1e-3, 1e-5  # [m] of the corners of the free domain: at first, and at the end
@@ -80,11 +82,11 @@ def solve(
     collocation.check(time, torque)
     _check_task(task, starts, intervals)
     try:
-        return _best(task, starts, intervals)
+        return _in_units(task, starts, intervals)
     except SolveError:
         if time is None or torque is None:
             raise
-    least = _best(task._replace(time=None), max(starts, 2), intervals).time
+    least = _in_units(task._replace(time=None), max(starts, 2), intervals).time
     raise SolveError(collocation.too_weak(f"{np.degrees(turn):.4g}°", time, torque, least))
 
 
@@ -108,51 +110,82 @@ def planned(robot: Robot, solution: Solution) -> Simulation:
 
 
 # ------------------------------------------------------------------------------------------------ best of the starts
+def _in_units(task: Task, starts: int, intervals: int) -> Solution:
+    """The best, sought in units in which rods, times and bounds are always of one size: similar problems are one."""
+    H, lengths = task.rods
+    inertia, metre = np.trace(H) / INERTIA, sum(lengths) / LENGTHS
+    second = math.sqrt(inertia * BOUND / (task.torque or BOUND)) if task.time is None else task.time / TIME
+    newton_metre = inertia / second**2
+    goal = second if task.time is None else newton_metre**2 * second
+    a, b, c = (length / metre for length in lengths)
+    unit = task._replace(
+        rods=Rods(H / inertia, (a, b, c)),
+        time=None if task.time is None else TIME,
+        torque=None if task.torque is None else task.torque / newton_metre,
+    )
+    return collocation.scaled(_best(unit, starts, intervals), goal, second, newton_metre, RATES)
+
+
 def _best(task: Task, starts: int, intervals: int) -> Solution:
-    """The best of all starts, on the fine mesh; with a margin more, where the path cuts a corner between its points."""
+    """The best of all starts: each goes on to fine meshes while it promises less than what has arrived there."""
     mesh = np.linspace(0.0, 1.0, (COARSE if starts > 1 else intervals) + 1)
-    found = []
-    for number in range(starts):
-        first = _guess(task, mesh, number)
-        solution = _seen(task, discrete(_problem(task, SMOOTH), mesh, first))
-        if solution is not None:
-            found.append(solution)
+    tried = (_seen(task, discrete(_problem(task, SMOOTH), mesh, _guess(task, mesh, k))) for k in range(starts))
+    found = [solution for solution in tried if solution is not None]
     if not found:
         raise SolveError(
             f"none of {starts} starts came to a manoeuvre of {np.degrees(task.turn):.4g}°; try more starts."
         )
-    objectives = tuple(s.objective for s in found)
-    best = min(found, key=lambda s: s.objective)
-    if starts > 1:
-        best = _again(task, best, np.linspace(0.0, 1.0, intervals + 1), 0.0, SMOOTH) or best
-    best, margin = _kept_out(task, best) if task.avoid else (best, 0.0)
+    best, last = None, found[0]
+    for first in sorted(found, key=lambda s: s.objective):
+        if best is not None and best.objective <= first.objective:
+            break
+        if starts > 1:
+            first = _again(task, first, np.linspace(0.0, 1.0, intervals + 1), 0.0, SMOOTH) or first
+        last = _refined(task, first)
+        if _holds(task, last) and (best is None or last.objective < best.objective):
+            best = last
+    if best is None:
+        raise SolveError(_unfinished(task, last))
+    return best._replace(objectives=tuple(s.objective for s in found))
+
+
+def _refined(task: Task, best: Solution) -> Solution:
+    """The same on finer and finer meshes; where the path cuts corners between its points, with a margin more."""
+    best, margin = _kept_out(task, best, 0.0)
     for _ in range(REFINEMENTS):
         halved = split(_problem(task, SHARP), best)
         finer = _again(task, best, halved, margin, SHARP) if len(halved) > len(best.mesh) else None
-        if finer is None or _is_worse(finer, best) or best.clear and task.avoid and not finer.clear:
+        if finer is None:
             break
-        best = finer
-    if task.avoid and not best.clear:
-        raise SolveError("the best path found still cuts the collision domain between its points; try more intervals.")
-    return best._replace(objectives=objectives)
+        finer, wider = _kept_out(task, finer, margin)
+        # dearer, perhaps: a coarse mesh promises what the equations between its points do not keep
+        if _holds(task, best) and (not _holds(task, finer) or finer.objective > (1.0 + WORSE) * best.objective):
+            break
+        best, margin = finer, wider
+    return best
 
 
-def _kept_out(task: Task, best: Solution) -> tuple[Solution, float]:
+def _kept_out(task: Task, best: Solution, margin: float) -> tuple[Solution, float]:
     """The same without the corners of the collision domain that the path cuts between its points; and the margin."""
-    margin = 0.0
-    for splits, margin in MARGINS:
+    for splits, wider in MARGINS if task.avoid else ():
         if best.clear:
             break
-        mesh = _split_touching(task, best) if splits else best.mesh
-        kept = _again(task, best, mesh, margin, SHARP)
-        if kept is not None and not _is_worse(kept, best):
-            best = kept
+        margin = max(margin, wider)
+        kept = _again(task, best, _split_touching(task, best) if splits else best.mesh, margin, SHARP)
+        best = kept or best
     return best, margin
 
 
-def _is_worse(new: Solution, old: Solution) -> bool:
-    """Whether it has gone over to another, worse optimum."""
-    return new.objective > (1.0 + WORSE) * old.objective
+def _holds(task: Task, solution: Solution) -> bool:
+    """Whether it is a manoeuvre: the equations hold between the points, and the path is free where it must be."""
+    return solution.defect <= collocation.ROUGH and (solution.clear or not task.avoid)
+
+
+def _unfinished(task: Task, solution: Solution) -> str:
+    """Why it is none, and what to try."""
+    if task.avoid and not solution.clear:
+        return "the best path found still cuts the collision domain between its points; try more intervals, or starts."
+    return collocation.too_rough(solution, "more intervals, or starts")
 
 
 def _again(task: Task, old: Solution, mesh: np.ndarray, margin: float, smooth: float) -> Solution | None:

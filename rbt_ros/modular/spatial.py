@@ -27,6 +27,7 @@ STEPS = 64  # of the plan's attitudes on each side
 REFINEMENTS = 3  # at most
 GRID = 361  # angles from -180° to 180° of the distances
 MARGINS = (0.004, 0.006, 0.008, 0.01)  # [m] of the spline: one after the other, until the path is free
+TIME, BOUND = 20.0, 0.25  # [s], [N·m] what a problem is scaled to; the bound where the least time is asked
 CHECKS = 20001  # shapes along a path that are looked at
 
 
@@ -67,11 +68,11 @@ def solve_attitude(
         raise ScenarioError("solve: the target is the attitude that it starts from.")
     equations = reduced(robot)
     try:
-        return _optimum(robot, equations, wanted, begin, time, torque, avoid)
+        return _in_units(robot, equations, wanted, begin, time, torque, avoid)
     except SolveError:
         if time is None or torque is None:
             raise
-    least = _optimum(robot, equations, wanted, begin, None, torque, avoid).time
+    least = _in_units(robot, equations, wanted, begin, None, torque, avoid).time
     turn = f"{np.degrees(angles(wanted[None])[0]):.4g}°"
     raise SolveError(collocation.too_weak(turn, time, torque, least))
 
@@ -97,6 +98,24 @@ def planned(robot: Robot, solution: Solution) -> Simulation:
 
 
 # ------------------------------------------------------------------------------------------------------- the best one
+def _in_units(
+    robot: Robot,
+    equations: Reduced,
+    target: np.ndarray,
+    plans: Sequence[Plan],
+    time: float | None,
+    torque: float | None,
+    avoid: bool,
+) -> Solution:
+    """The optimum, sought in units in which times and bounds are always of one size: similar problems are one."""
+    second = float(np.sqrt(BOUND / (torque or BOUND))) if time is None else time / TIME
+    newton_metre = 1.0 / second**2
+    goal = second if time is None else newton_metre**2 * second
+    bound = None if torque is None else torque / newton_metre
+    found = _optimum(robot, equations, target, plans, None if time is None else TIME, bound, avoid)
+    return collocation.scaled(found, goal, second, newton_metre, slice(equations.shape.stop, None))
+
+
 def _optimum(
     robot: Robot,
     equations: Reduced,
@@ -131,6 +150,8 @@ def _optimum(
         if finer is None or avoid and best.clear and not finer.clear:
             break
         best = finer
+    if best.defect > collocation.ROUGH:
+        raise SolveError(collocation.too_rough(best, "more starts, or another plan"))
     if avoid and not best.clear:
         raise SolveError("the best path found still has panels touch between its points; try another plan.")
     return best._replace(objectives=objectives)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ScenarioError, SetupError, SolveError
+from rbt_ros.model.attitude import unit_quaternion
 from rbt_ros.model.folding import ARRAYS, array, l_shape, rods
 from rbt_ros.model.hinge_commands import HingeTrajectory
 from rbt_ros.model.robot import Robot
-from rbt_ros.modular import planar, spatial
+from rbt_ros.model.scenario import scenario_from_text
+from rbt_ros.modular import optimal, spatial
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.flights import check_stillness
 from rbt_ros.modular.gains import SMOOTH, STIFF, Gains, gains, step_for
@@ -25,11 +27,13 @@ from rbt_ros.modular.spatial import solve_attitude
 from rbt_ros.modular.steering import REST
 from rbt_ros.modular.turns import Folding, angles, conjugates, net_turn, products
 from rbt_ros.paths import made_folder
-from rbt_ros.results import Sample, empty_figure
 from rbt_ros.sim import Simulation
 from rbt_ros.studies.maps import literal, pairs
+from rbt_ros.studies.solve_figures import draw, draw_panels
 
-KNOTS = 1000  # in a scenario: of torques, straight between them; of driven hinges, with cubics (1e-6 of a turn)
+KNOTS, STEPS = 1000, 4  # in a scenario: of driven hinges, with cubics (1e-6 of a turn); steps between them, of optima
+HELD = 12  # knots at rest behind an optimum: what a spline rings falls to 2 - √3 from each to the next
+MISS = 1e-4  # [rad] with which a scenario of an optimum is none
 LEG = 6.0  # [s] of each side of a rectangle in a scenario
 FOLLOW_STEP = 0.002  # [s] at most
 ASTRAY = np.radians(1.0)  # that a path which is followed may end off
@@ -66,7 +70,10 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
         intervals=INTERVALS if given.intervals is None else given.intervals,
     )
     _tell(robot, given.what, solution)
-    _keep(given, solution, torque_scenario("rods", options, robot, solution), lambda path: draw(robot, solution, path))
+    goes, target = driven(robot, solution, optimal.SHAPE), np.array([np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn)])
+    text = path_scenario("rods", options, robot, goes, _step_ns(solution))
+    _tell_played(text, target, goes)
+    _keep(given, solution, text, lambda path: draw(robot, solution, path))
     return 0
 
 
@@ -75,22 +82,24 @@ def _optimal_attitude(given: argparse.Namespace) -> int:
     for option, value in (("--lengths", given.lengths), ("--masses", given.masses), ("--intervals", given.intervals)):
         if value is not None:
             raise ScenarioError(f"{option} is for three rods and goes with --turn; panels take --array, --starts.")
-    robot = array(given.array)
+    robot, target = array(given.array), unit_quaternion(given.to, "--to")
     solution = solve_attitude(
         robot,
-        given.to,
+        target,
         time=given.time if given.what == "effort" else None,
         torque=given.torque,
         avoid=given.avoid,
         starts=given.starts,
     )
     _tell_optimum(given.what, solution)
-    _, check = spatial.simulate(robot, given.to, solution)
+    _, check = spatial.simulate(robot, target, solution)
     print(
         f"  simulated anew       attitude {check.turn_error:.1e} rad off, shape {check.shape_error:.1e} rad, rates "
         f"{check.rate_error:.1e} rad/s, angular momentum {check.momentum:.1e} N·m·s, clearance {check.clearance:.4f} m"
     )
-    text = torque_scenario(given.array, {}, robot, solution)
+    goes = driven(robot, solution, slice(4, 6))
+    text = path_scenario(given.array, {}, robot, goes, _step_ns(solution))
+    _tell_played(text, np.array(target), goes)
     _keep(given, solution, text, lambda path: draw_panels(robot, solution, path))
     return 0
 
@@ -204,13 +213,30 @@ def _degrees(text: str, count: int) -> list[float]:
     return np.radians(found).tolist()
 
 
-def path_scenario(kind: str, options: dict[str, Any], robot: Robot, goes: HingeTrajectory) -> str:
+def driven(robot: Robot, solution: Solution, shape: slice) -> HingeTrajectory:
+    """The shapes that a solution passes, a whole number of steps apart, and rest at the last one; shape: of its state.
+
+    Without that rest a spline keeps a rate where torques jump just before the end.
+    """
+    state, _ = sampled(solution, np.minimum(np.arange(KNOTS + HELD + 1) / KNOTS, 1.0))
+    times = tuple(k * STEPS * _step_ns(solution) for k in range(KNOTS + HELD + 1))
+    return HingeTrajectory(robot.joint_names, times, tuple(tuple(row) for row in state[:, shape].tolist()))
+
+
+def _step_ns(solution: Solution) -> int:
+    """Of the scenario that plays it: kinks of the motion fall on ticks."""
+    return max(1, round(solution.time * 1e9 / (KNOTS * STEPS)))
+
+
+def path_scenario(
+    kind: str, options: dict[str, Any], robot: Robot, goes: HingeTrajectory, step_ns: int = 5_000_000
+) -> str:
     """A scenario that goes through it: its joints driven, exactly, the others locked."""
     end = 1e-9 * goes.times_ns[-1]
-    head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 5 ms", "integrator: dop853"]
-    lines = [*head, f"duration: {end + REST:.9g} s", "inputs:"]
+    head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", f"step: {step_ns} ns"]
+    lines = [*head, "integrator: dop853", f"duration: {end + REST:.12g} s", "inputs:"]
     lines += [f"  - {{lock: {h.name}, at: 0 s}}" for h in robot.hinges[1:] if not set(h.joint_names) & set(goes.joints)]
-    times = ", ".join(f"{1e-9 * t:.9g}" for t in goes.times_ns)
+    times = ", ".join(f"{1e-9 * t:.12g}" for t in goes.times_ns)
     for joint, row in zip(goes.joints, zip(*goes.positions, strict=True), strict=True):
         values = ", ".join(f"{value:.15g}" for value in row)
         lines.append(f"  - {{prescribe: {joint}, at: 0 s,")
@@ -237,32 +263,28 @@ def _tell(robot: Robot, what: str, solution: Solution) -> None:
     )
 
 
+def _tell_played(text: str, target: np.ndarray, goes: HingeTrajectory) -> None:
+    """How far the scenario ends from the attitude and shape asked for; SolveError where that is no manoeuvre."""
+    scenario = scenario_from_text(text)
+    sim = Simulation.of(scenario)
+    sim.advance(round((goes.times_ns[-1] + 1e9 * REST) / scenario.h_ns))
+    sample = sim.sample()
+    turn = float(angles(products(conjugates(sample.pose[:1, :4]), target[None]))[0])
+    shape = float(np.abs(sample.q[7:] - goes.positions[-1]).max())
+    if max(turn, shape) > MISS:
+        raise SolveError(
+            f"the scenario of this solution ends {turn:.1e} rad off its attitude, {shape:.1e} rad off its shape, and "
+            f"{MISS:g} rad are allowed; try more intervals, or starts."
+        )
+    print(f"  scenario played      attitude {turn:.1e} rad off, shape {shape:.1e} rad")
+
+
 def _tell_plan(plan: Plan) -> None:
     print(f"{len(plan.turns)} turns, {np.degrees(plan.way):.5g}° of the hinges, {plan.time(1.0):.4g} s at 1 rad/s")
     for turn, alike in groupby(plan.turns):
         order, times = "psi1 first" if turn.first == 1 else "psi2 first", len(list(alike))
         text = f"  psi1 {np.degrees(turn.psi1):8.3f}°  psi2 {np.degrees(turn.psi2):8.3f}°  {order}"
         print(text + (f", {times} times" if times > 1 else ""))
-
-
-def torque_scenario(kind: str, options: dict[str, Any], robot: Robot, solution: Solution) -> str:
-    """A scenario of an array with these torques, straight between a thousand knots."""
-    s = np.linspace(0.0, 1.0, KNOTS + 1)
-    _, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
-    lines = [
-        "rbt: 1",
-        f"robot: {{array: {kind}, options: {json.dumps(options)}}}",
-        "step: 5 ms",
-        "integrator: dop853",
-        f"duration: {solution.time:.6f} s",
-        "inputs:",
-    ]
-    times = ", ".join(f"{x:.9g}" for x in s * solution.time)
-    for k, joint in enumerate(robot.joint_names):
-        values = ", ".join(f"{x:.9g}" for x in torque[:, k])
-        lines.append(f"  - {{hinge: {joint}, effort: [1], to: {solution.time:.6f} s,")
-        lines.append(f"     signal: {{table: {{times: [{times}], values: [{values}]}}}}}}")
-    return "\n".join(lines) + "\n"
 
 
 def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePath | None = None) -> str:
@@ -290,67 +312,6 @@ def plan_scenario(kind: str, options: dict[str, Any], plan: Plan, fold: ShapePat
         lines += [f"  - {{lock: [{driven}], at: {time:g} s}}", f"  - {{release: {driven}, at: {time:g} s}}"]
     head = ["rbt: 1", f"robot: {{array: {kind}, options: {json.dumps(options)}}}", "step: 10 ms", "integrator: dop853"]
     return "\n".join([*head, f"duration: {time + LEG:g} s", *(["inputs:", *lines] if lines else [])]) + "\n"
-
-
-def draw(robot: Robot, solution: Solution, path: Path) -> None:
-    """Path of the shape with the collision domain, torques, and the rods at quarters (Figures 4.2, 4.3)."""
-    lengths = planar.of_rods(robot).lengths
-    figure = empty_figure(11, 6.5)
-    grid = figure.add_gridspec(2, 4)
-    s = np.linspace(0.0, 1.0, 1001)
-    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
-    ax = figure.add_subplot(grid[0, :2])
-    outline_collisions(ax, lengths)
-    ax.plot(*np.degrees(state[:, 1:3]).T)
-    ax.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
-    ax = figure.add_subplot(grid[0, 2:])
-    ax.plot(s * solution.time, torque, label=("u1", "u2"))
-    ax.set(xlabel="t [s]", ylabel="torque [N·m]")
-    ax.legend()
-    for k, fraction in enumerate((0.25, 0.5, 0.75, 1.0)):
-        ax = figure.add_subplot(grid[1, k])
-        for shape, style in ((state[0], "--"), (state[round(1000 * fraction)], "-")):
-            ax.plot(*rod_points(robot, shape[:3]).T, style, marker="o", markersize=3)
-        ax.set(title=f"t = {fraction:g} T", aspect="equal", xlim=(-3.2, 3.2), ylim=(-3.2, 3.2))
-    figure.savefig(path, dpi=110)
-
-
-def draw_panels(robot: Robot, solution: Solution, path: Path) -> None:
-    """Path of the shape over the distances of the panels, torques, and the attitude on the way."""
-    figure = empty_figure(12, 4)
-    shapes, torques, attitudes = figure.subplots(1, 3)
-    s = np.linspace(0.0, 1.0, 1001)
-    state, torque = sampled(solution, np.minimum(s, np.nextafter(1.0, 0.0)))
-    grid = np.linspace(-np.pi, np.pi, 181)
-    distance = Clearance(robot).grid(grid, grid)
-    shapes.contourf(np.degrees(grid), np.degrees(grid), (distance <= 0.0).T, levels=[0.5, 1.5], colors=["tab:red"])
-    shapes.plot(*np.degrees(state[:, 4:6]).T)
-    shapes.set(xlabel="psi1 [°]", ylabel="psi2 [°]", aspect="equal")
-    torques.plot(s * solution.time, torque, label=("u1", "u2"))
-    torques.set(xlabel="t [s]", ylabel="torque [N·m]")
-    attitudes.plot(s * solution.time, state[:, :4], label=("w", "x", "y", "z"))
-    attitudes.set(xlabel="t [s]", ylabel="attitude of the base")
-    for ax in (torques, attitudes):
-        ax.legend()
-    figure.savefig(path, dpi=110)
-
-
-def outline_collisions(ax: Any, lengths: Sequence[float]) -> None:
-    """The collision domain of rods a and c in degrees."""
-    grid = np.linspace(-np.pi, np.pi, 721)
-    hit = planar.collide(lengths, grid[:, None], grid[None, :])
-    if hit.any():
-        ax.contourf(np.degrees(grid), np.degrees(grid), hit.T, levels=[0.5, 1.5], colors=["tab:red"], alpha=0.4)
-
-
-def rod_points(robot: Robot, state: Sequence[float]) -> np.ndarray:
-    """(4, 2) [m]: the ends of the rods from their common centre of mass, at theta_a, psi1, psi2."""
-    lengths, masses = planar.of_rods(robot).lengths, np.array([b.mass for b in robot.bodies])
-    angles = np.cumsum(state)
-    steps = np.array(lengths)[:, None] * np.stack([np.sin(angles), -np.cos(angles)], axis=1)
-    points = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
-    middles = 0.5 * (points[:-1] + points[1:])
-    return points - masses @ middles / masses.sum()
 
 
 def _write(path: Path, text: str) -> None:

@@ -64,6 +64,53 @@ def test_avoidance_that_costs_little():
     assert solution.clear and np.abs(solution.state[..., 1:3]).max() <= np.pi + 1e-9
 
 
+def only_the_first_mesh(monkeypatch):
+    """Enough for laws that hold on any mesh."""
+    monkeypatch.setattr(optimal, "REFINEMENTS", 0)
+    monkeypatch.setattr(optimal.collocation, "ROUGH", np.inf)
+
+
+def test_similar_problems_have_one_optimum(monkeypatch):
+    """T goes as the root of inertia over torque, whichever of four optima a start finds: m r² 75 times, the bound 4."""
+    only_the_first_mesh(monkeypatch)
+    large = rbt.modular.rods((10.0, 10.0, 10.0), 3.0)
+    arguments = {"starts": 2, "intervals": 24}
+    one = optimal.solve(RODS, np.radians(120.0), torque=0.3, **arguments)
+    two = optimal.solve(large, np.radians(120.0), torque=1.2, **arguments)
+    ratio = np.sqrt(75.0 / 4.0)
+    assert np.divide(two.objectives, one.objectives) == pytest.approx([ratio, ratio], rel=1e-7)
+    assert two.time == pytest.approx(ratio * one.time, rel=1e-7)
+    assert np.abs(two.torque).max() == pytest.approx(1.2, rel=1e-7)
+    # the same angles in ratio times the time
+    assert ratio * two.state[..., 3:] == pytest.approx(one.state[..., 3:], abs=1e-5)
+
+
+def test_a_path_that_cut_a_corner_is_led_around_it(monkeypatch):
+    """100° in 40 s: a coarse mesh jumps over the corners of the domain, which is cheaper; what is free is dearer."""
+    only_the_first_mesh(monkeypatch)
+    solution = optimal.solve(RODS, np.radians(100.0), time=40.0, avoid=True, intervals=24)
+    state, _ = optimal.sampled(solution, np.linspace(0, 1, 99_999)[:-1])
+    assert solution.clear and not planar.collide((2, 2, 2), state[:, 1], state[:, 2]).any()
+
+
+def test_a_mesh_that_stays_coarse_is_refused(monkeypatch):
+    """Its polynomials miss the equations: an optimum of something else."""
+    monkeypatch.setattr(optimal, "REFINEMENTS", 0)
+    with pytest.raises(rbt.SolveError, match=r"misses the equations between its points by \S+, and no finer mesh"):
+        optimal.solve(RODS, np.radians(70.0), torque=0.1, intervals=4)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_uneven_rods_around_the_domain():
+    """A coarse mesh promises less than the finer ones keep: refined all the same, 29.27 s."""
+    robot = rbt.modular.rods((1.0, 2.0, 3.0), (1.0, 2.0, 1.0))
+    solution = optimal.solve(robot, np.radians(40.0), torque=0.1, avoid=True, starts=3)
+    _, check = optimal.simulate(robot, solution)
+    assert solution.clear and solution.time < 29.28
+    assert max(abs(check.turn_error), check.shape_error) < 1e-3  # of the torques alone, which nothing stabilises
+
+
 def test_unequal_rods():
     """Other lengths and masses: the engine agrees with the symbolic equations."""
     robot = rbt.modular.rods((1.0, 2.0, 1.5), (2.0, 1.0, 0.5))
