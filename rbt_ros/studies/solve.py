@@ -27,6 +27,7 @@ from rbt_ros.modular.spatial import solve_attitude
 from rbt_ros.modular.steering import REST
 from rbt_ros.modular.turns import Folding, angles, conjugates, net_turn, products
 from rbt_ros.paths import made_folder
+from rbt_ros.results import Sample
 from rbt_ros.sim import Simulation
 from rbt_ros.studies.maps import literal, pairs
 from rbt_ros.studies.solve_figures import draw, draw_panels
