@@ -101,14 +101,16 @@ def test_in_real_time_the_same_file_steers(ros):
     quiet = ros.without_shared_memory()
     child = ros.start("wheel", realtime_factor=5.0, environ=quiet)
     peer = ros.peer()
-    odom = peer.listen(Odometry, "odom")
+    odom, latched = peer.listen(Odometry, "odom"), peer.listen(JointState, "/rbt_simulator/latched/hinge_commands")
     peer.until(lambda: odom, "the node", child)
     alone = Motion(odom[-1]).w_B[2]
     command = (sys.executable, FOLDER / "reaction_wheel.py")
     controller = ros.run(*command, environ=quiet)
     peer.until(lambda: abs(Motion(odom[-1]).w_B[2] - alone) > 0.02, "the wheel at work", child)
     controller.stop(signal.SIGKILL)
+    behind = stamp_of(odom[-1]) + 1000 * H  # what was under way has come by then
     again = ros.run(*command, environ=quiet)
+    peer.until(lambda: latched and stamp_of(latched[-1]) > behind, "commands of the new one", child)
     peer.until(
         lambda: abs(Motion(odom[-1]).w_B[2]) < 1e-3 and abs(Motion(odom[-1]).q[3]) < 1e-2, "rest of the hub", child
     )

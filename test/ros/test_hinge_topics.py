@@ -198,7 +198,12 @@ REFUSED = {
         Float64MultiArray(data=[1.0]),
         "1 numbers as effort; the",
     ),
-    "nobody": (Float64MultiArray, "hinge_position_commands", Float64MultiArray(data=[1.0]), "take that now are: none"),
+    "nobody": (
+        Float64MultiArray,
+        "hinge_position_commands",
+        Float64MultiArray(data=[1.0]),
+        "no joint takes position now",
+    ),
     "NaN": (Float64MultiArray, "hinge_effort_commands", Float64MultiArray(data=[0.0, np.nan, 0.0]), "is nan, which is"),
     "no points": (JointTrajectory, "hinge_trajectory", JointTrajectory(joint_names=["wrist"]), "without points"),
 }
