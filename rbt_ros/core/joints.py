@@ -42,16 +42,10 @@ from rbt_ros.core.work import COS, HALF_ANGLE, SIN
 
 
 @kernel
-def is_straight(q_PJ):
-    """Whether J is not turned in P, as most are. Its w is 1 to rounding for turns up to 2e-8 rad, too."""
-    return common(q_PJ[1]) == 0.0 and common(q_PJ[2]) == 0.0 and common(q_PJ[3]) == 0.0
-
-
-@kernel
 def mounted(model, i, q_JB):
     """q_PB from q_JB: the hinge's frame J may be turned in P."""
     q_PJ = row4(model.body, i, TURN)
-    if is_straight(q_PJ):
+    if common(q_PJ[0]) == 1.0:  # most are not
         return q_JB
     return qmul(q_PJ, q_JB)
 
@@ -60,7 +54,7 @@ def mounted(model, i, q_JB):
 def axis_in_parent(model, i, k):
     """The axis in columns k, k+1, k+2 of hinge i, given in J: in P."""
     q_PJ, axis_J = row4(model.body, i, TURN), row3(model.body, i, k)
-    if is_straight(q_PJ):
+    if common(q_PJ[0]) == 1.0:
         return axis_J
     return qturn(q_PJ, axis_J)
 

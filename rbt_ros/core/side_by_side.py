@@ -91,7 +91,7 @@ def outline(run: Run) -> tuple:
         len(run.y),
         model.tree.tobytes(),
         model.world.tobytes(),
-        (model.body[:, TURN + 1 : TURN + 4] == 0.0).tobytes(),
+        (model.body[:, TURN] == 1.0).tobytes(),
         (model.freedom[:, COULOMB] != 0.0).tobytes(),
         input.load[:, [LOAD_BODY, LOAD_FRAME, LOAD_SIGNAL]].tobytes(),
         input.signal.tobytes(),

@@ -8,6 +8,8 @@ from rbt_ros.core import types as t
 from rbt_ros.core.types import NQ, NV, JointKind
 from rbt_ros.model.robot import Body, Hinge
 
+BELOW_ONE = np.nextafter(1.0, 0.0)
+
 
 def tree_and_bodies(bodies: Sequence[Body], hinges: Sequence[Hinge]) -> tuple[np.ndarray, np.ndarray]:
     """Model.tree and Model.body of bodies, parents first, each on the hinge beside it. Origin of a free body: CoM."""
@@ -25,6 +27,8 @@ def tree_and_bodies(bodies: Sequence[Body], hinges: Sequence[Hinge]) -> tuple[np
         body[i, t.INERTIA : t.INERTIA + 6] = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         body[i, t.POINT : t.POINT + 3] = np.array(h.at) - (shift[parent] if parent >= 0 else 0.0)
         body[i, t.TURN : t.TURN + 4] = h.quaternion
+        if h.quaternion[0] == 1.0 and any(h.quaternion[1:]):  # turned by less than 2e-8 rad
+            body[i, t.TURN] = BELOW_ONE
         body[i, t.AXIS : t.AXIS + 3] = h.axis
         body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
         q, v = q + NQ[h.kind], v + NV[h.kind]

@@ -168,7 +168,7 @@ def test_what_sets_a_branch_is_in_the_outline():
         run._replace(model=run.model._replace(tree=tree)),
         run._replace(model=run.model._replace(world=world)),
         run._replace(input=run.input._replace(signal=signal)),
-        with_body(t.TURN + 2, 0.0 if run.model.body[0, t.TURN + 2] else 1e-9),
+        with_body(t.TURN, 0.5 if run.model.body[0, t.TURN] == 1.0 else 1.0),
         with_freedom(t.COULOMB, 0.0),
         with_load(t.LOAD_BODY, 1.0),
         with_load(t.LOAD_FRAME, t.WORLD_AXES),
