@@ -38,6 +38,7 @@ def draw(robot: Robot, solution: Solution, path: Path) -> None:
         for rods, style in ((start, "--"), (points, "-")):
             ax.plot(*rods.T, style, marker="o", markersize=3)
         ax.set(title=f"t = {0.25 * (k + 1):g} T", aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
+        ax.set(xlabel="x [m]", ylabel="y [m]" if k == 0 else "")
     figure.savefig(path, dpi=110)
 
 
@@ -55,7 +56,7 @@ def draw_panels(robot: Robot, solution: Solution, path: Path) -> None:
     torques.plot(s * solution.time, torque, label=("u1", "u2"))
     torques.set(xlabel="t [s]", ylabel="torque [N·m]")
     attitudes.plot(s * solution.time, state[:, :4], label=("w", "x", "y", "z"))
-    attitudes.set(xlabel="t [s]", ylabel="attitude of the base")
+    attitudes.set(xlabel="t [s]", ylabel="attitude of the base, w x y z [-]")
     for ax in (torques, attitudes):
         ax.legend(**ABOVE)
     figure.savefig(path, dpi=110)
