@@ -1,4 +1,7 @@
-"""The bare limit: rclpy, one thread on absolute deadlines, the node's messages at the node's rates, no simulation."""
+"""The bare limit: rclpy, one thread on absolute deadlines, the node's messages at the node's rates, no simulation.
+
+It is scheduled as the node's stepping thread is.
+"""
 
 import argparse
 import signal
@@ -14,6 +17,9 @@ from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
+
+from rbt_ros.ros.pacing import wake_up_on_time
+from rbt_ros.ros.priority import PRIORITY, Urgency
 
 H_NS = 1_000_000
 
@@ -36,12 +42,15 @@ def publish_for_ever(node, stop):
 
     node.create_subscription(WrenchStamped, "wrench/cubesat", on_answer, 10)
     late, ticks, overruns = np.zeros(60_000), 0, 0
+    wake_up_on_time()
+    urgency = Urgency(PRIORITY)
     start = deadline = time.monotonic_ns()
     while not stop.is_set():
         deadline += H_NS
-        left = deadline - time.monotonic_ns()
-        if left > 0:
-            time.sleep(left * 1e-9)
+        now = time.monotonic_ns()
+        if now < deadline:
+            urgency.rest(now)
+            time.sleep((deadline - now) * 1e-9)
         lateness = time.monotonic_ns() - deadline
         late[ticks % len(late)] = lateness * 1e-3
         overruns += lateness > H_NS
@@ -68,6 +77,7 @@ def publish_for_ever(node, stop):
                 "jitter max [us]": most,
                 "elapsed [s]": (time.monotonic_ns() - start) * 1e-9,
                 "step [s]": H_NS * 1e-9,
+                "scheduling": urgency,
             }
             status = DiagnosticStatus(
                 name="bare: loop", values=[KeyValue(key=k, value=str(v)) for k, v in values.items()]

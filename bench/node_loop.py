@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from harness import Group, Row
@@ -44,8 +45,8 @@ def run_watched(*command: str, domain: int) -> tuple[float, ...]:
     return tuple(told[key] for key in keys)
 
 
-def last_told(*command: str, domain: int, beside: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, float]:
-    """The numbers of the loop in the last /diagnostics of a run, with another Python program beside it if wanted."""
+def last_told(*command: str, domain: int, beside: tuple[str, ...] = (), seconds: float = SECONDS) -> dict[str, Any]:
+    """What the loop says in the last /diagnostics of a run, with another Python program beside it if wanted."""
     with tempfile.TemporaryDirectory() as logs:
         environment = {
             **os.environ,

@@ -7,6 +7,7 @@ import time
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 
+WORDS = ("state", "scheduling")  # values that are no numbers
 SETTLED = 10  # reports: a tick that is lost is missing in all that follow, one that is late only in its own
 
 
@@ -24,7 +25,7 @@ def main():
     def on_diagnostics(message):
         for status in message.status:
             if status.name.endswith(": loop"):
-                seen.append({pair.key: float(pair.value) for pair in status.values if pair.key != "state"})
+                seen.append({v.key: v.value if v.key in WORDS else float(v.value) for v in status.values})
 
     node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
     start = time.monotonic()

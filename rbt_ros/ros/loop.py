@@ -19,6 +19,7 @@ from rbt_ros.ros.lockstep import Gate
 from rbt_ros.ros.mailbox import Mailbox
 from rbt_ros.ros.measures import Counters, LoopStatistics
 from rbt_ros.ros.pacing import Pacer, wake_up_on_time
+from rbt_ros.ros.priority import Urgency
 from rbt_ros.ros.sources import Lockstep, Watchdog
 from rbt_ros.ros.taking import Intake
 from rbt_ros.sim import Simulation
@@ -60,9 +61,10 @@ class Loop:
         lockstep: Lockstep | None = None,
         watchdog: Watchdog | None = None,
         paused: bool = False,
+        urgency: Urgency | None = None,
         claim: Callable[[], None] | None = None,
     ):
-        """claim: called by the stepping thread before its first step, for what a thread asks of the system."""
+        """claim: called by the stepping thread before its first step, for what a thread asks of the system for good."""
         self.sim = sim
         self.failure: str | None = None  # why the simulation stands still
         self.crashed: BaseException | None = None  # a defect of ours, raised again by `stop`
@@ -73,7 +75,7 @@ class Loop:
         self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
         self.watchdog = watchdog or Watchdog()
         self._mailbox = Mailbox()
-        self._pacer = Pacer(sim, self._mailbox, factor)
+        self._pacer = Pacer(sim, self._mailbox, factor, urgency or Urgency())
         self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault)
         self._gate = Gate(lockstep or Lockstep(), self._intake, self.stamp_ns)
         self._clock_start_ns, self._claim = clock_start_ns, claim
@@ -171,7 +173,9 @@ class Loop:
         """How well time was kept so far."""
         pacer, elapsed = self._pacer, max(0, self._stepped_at - self._started)
         late, latency = pacer.late.spread(), self._intake.latency.record.spread()
-        return LoopStatistics(self._steps, elapsed, pacer.overruns, pacer.given_up_ns, self._rate, late, latency)
+        return LoopStatistics(
+            self._steps, elapsed, pacer.overruns, pacer.given_up_ns, self._rate, late, latency, str(pacer.urgency)
+        )
 
     # requests: called in the stepping thread, by `ask` and `call`
 

@@ -100,3 +100,4 @@ class LoopStatistics(NamedTuple):
     real_time_factor: float  # over the last second
     late_us: Spread  # wake-up after deadline
     latency_us: Spread  # a sample published to the command that answers it taken: the wait for a tick not counted
+    scheduling: str  # of the stepping thread, for people

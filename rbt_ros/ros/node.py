@@ -31,7 +31,7 @@ from rbt_ros.ros.loop import SECOND_NS, Loop, Output
 from rbt_ros.ros.managed import ManagedNode
 from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
 from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, parameter_table, undeclared
-from rbt_ros.ros.priority import claim
+from rbt_ros.ros.priority import Urgency, claim
 from rbt_ros.ros.record import NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
 from rbt_ros.ros.services import Services
@@ -117,6 +117,7 @@ class SimulatorNode(ManagedNode):
             lockstep=self._lockstep(),
             watchdog=self._watchdog(),
             paused=self._value("start_paused"),
+            urgency=Urgency(self._value("realtime.priority"), self.get_logger().warning),
             claim=self._claim,
         )
         self._publish_run = self._publisher("~/run", "std_msgs/msg/String", "runs")
@@ -175,9 +176,8 @@ class SimulatorNode(ManagedNode):
         return self.get_parameter(name).value
 
     def _claim(self) -> None:
-        """In the stepping thread: what it asks of the system."""
-        value, warn = self._value, self.get_logger().warning
-        claim(value("realtime.priority"), value("realtime.lock_memory"), value("realtime.cpu"), warn)
+        """In the stepping thread: what it asks of the system for good."""
+        claim(self._value("realtime.lock_memory"), self._value("realtime.cpu"), self.get_logger().warning)
 
     def _lockstep(self) -> Lockstep:
         deadline_ns = round(self._value("lockstep.deadline") * SECOND_NS)

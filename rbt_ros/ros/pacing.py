@@ -5,6 +5,7 @@ import time
 
 from rbt_ros.ros.mailbox import Mailbox
 from rbt_ros.ros.measures import Record
+from rbt_ros.ros.priority import Urgency
 from rbt_ros.sim import Simulation
 
 PR_SET_TIMERSLACK = 29  # <linux/prctl.h>
@@ -22,15 +23,17 @@ def wake_up_on_time() -> None:
 class Pacer:
     """The next deadline is one step after the last: a late step is caught up, and no drift adds up."""
 
-    def __init__(self, sim: Simulation, mailbox: Mailbox, factor: float):
+    def __init__(self, sim: Simulation, mailbox: Mailbox, factor: float, urgency: Urgency):
         self.factor = factor  # simulated seconds per second of steady time
+        self.urgency = urgency
         self.late, self.overruns, self.given_up_ns = Record(), 0, 0
         self._sim, self._mailbox = sim, mailbox
         self._due = 0
 
     def restart(self, now: int) -> None:
-        """Count deadlines from now on."""
+        """Count deadlines from now on, if there are any."""
         self._due = now
+        self.urgency.release()
 
     def next_due(self) -> int:
         """When the next step is due [ns of steady time]."""
@@ -45,8 +48,12 @@ class Pacer:
         """Sleep to an absolute time; False where a long sleep was ended early, by news or at the time to look."""
         if due - time.monotonic_ns() > LONG_NS and (self._mailbox.wait(min(due - EARLY_NS, look)) or look < due):
             return False
-        if (left := due - time.monotonic_ns()) > 0 and not self._mailbox.closed:
-            time.sleep(left * 1e-9)  # clock_nanosleep: half as much jitter as a condition
+        now = time.monotonic_ns()
+        if now >= due or self._mailbox.closed:
+            self.urgency.press_on(now)
+            return True
+        self.urgency.rest(now)
+        time.sleep((due - now) * 1e-9)  # clock_nanosleep: half as much jitter as a condition
         return True
 
     def begin_step(self, due: int, now: int, *, counts: bool) -> None:

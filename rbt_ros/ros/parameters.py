@@ -18,6 +18,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import INTEGRATORS, MODES, Scenario
 from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
 from rbt_ros.ros.command_topics import answerable
+from rbt_ros.ros.priority import PRIORITY
 from rbt_ros.ros.sources import FALLBACKS, ON_MISS
 
 MODE_WORDS = (
@@ -58,7 +59,13 @@ class Declared(NamedTuple):
 
 
 REALTIME = (
-    Declared("realtime.priority", 0, "SCHED_FIFO priority of the stepping thread; 0: none", (0, 99), read_only=True),
+    Declared(
+        "realtime.priority",
+        PRIORITY,
+        "SCHED_FIFO priority of the stepping thread in mode realtime, where the system allows it; 0: ordinary",
+        (0, 99),
+        read_only=True,
+    ),
     Declared("realtime.lock_memory", False, "keep all memory of the process from being swapped", read_only=True),
     Declared("realtime.cpu", -1, "the only CPU of the stepping thread; -1: any may be", (-1, 1023), read_only=True),
 )

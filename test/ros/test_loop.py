@@ -393,7 +393,7 @@ def test_stop_ends_a_wait_of_any_length():
 def test_stop_before_start_is_no_error():
     run = Run(ticks(0))
     run.loop.stop()
-    assert run.loop.statistics() == (0, 0, 0, 0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    assert run.loop.statistics() == (0, 0, 0, 0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), "ordinary")
 
 
 def test_statistics_are_ordered_and_count_the_wakes(virtual):
