@@ -53,11 +53,13 @@ def checksum(memory: Any) -> str:
 def read_state(file: str | Path) -> dict[str, Any]:
     """The content of a checkpoint; ScenarioError where it is none."""
     path = as_path(file, "checkpoint", ScenarioError)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise ScenarioError(f"checkpoint {path} cannot be read: that is no file; name one.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as err:
         raise ScenarioError(f"checkpoint {path} cannot be read: {err.strerror}.") from err
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise ScenarioError(f"{path} is no checkpoint: {err}.") from err
     if not isinstance(content, dict) or content.get("rbt_checkpoint") != FORMAT:
         raise ScenarioError(f"{path} is no checkpoint of format {FORMAT}.")

@@ -28,5 +28,9 @@ class SolveError(RbtError):
     """A run that cannot continue: tick, time and hinge; the last good state is kept."""
 
 
+class ChangeError(SolveError):
+    """A planned change of modes that could not be made; no command is to blame."""
+
+
 class SetupError(RbtError):
     """Something this machine lacks, with the command that brings it."""

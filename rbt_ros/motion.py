@@ -13,7 +13,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.jit import direct
 from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
-from rbt_ros.errors import ModelError, ScenarioError, SolveError
+from rbt_ros.errors import ChangeError, ModelError, ScenarioError
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.inputs import Timeline
@@ -142,7 +142,7 @@ class Motion(HasModes):
             try:
                 self._change(change)
             except (ModelError, ScenarioError) as err:
-                raise SolveError(f"t = {self.t_ns * 1e-9:.9g} s: planned {change} failed: {err}") from err
+                raise ChangeError(f"t = {self.t_ns * 1e-9:.9g} s: planned {change} failed: {err}") from err
             self._latch()
         if self._mech.modes.prescribed and self._lose():
             self._latch()

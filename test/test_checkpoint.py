@@ -1,6 +1,7 @@
 """A simulation that goes on from a checkpoint has the bits of one that never stopped."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -111,6 +112,7 @@ def signed(text: str) -> str:
     ("edit", "words"),
     [
         (lambda text: "{", "is no checkpoint: "),
+        (lambda text: "[" * 200_000, "is no checkpoint: "),
         (lambda text: "[]", "is no checkpoint of format 3"),
         (lambda text: signed(text.replace('"tick": 5', '"tock": 5')), "is damaged: KeyError: 'tick'"),
         (
@@ -149,6 +151,13 @@ def test_what_is_no_name_of_a_file_is_refused(tmp_path, monkeypatch, name):
     with pytest.raises(rbt.ScenarioError, match="checkpoint.*: ."):
         load_state(rbt.load("cubesat").simulation(), name)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_pipe_is_no_checkpoint(tmp_path):
+    """Reading it would wait for who writes, for ever."""
+    os.mkfifo(tmp_path / "x.json")
+    with pytest.raises(rbt.ScenarioError, match="cannot be read: that is no file; name one"):
+        load_state(rbt.load("cubesat").simulation(), tmp_path / "x.json")
 
 
 def test_numbers_keep_all_digits(tmp_path):

@@ -10,7 +10,7 @@ from ruamel.yaml.error import YAMLError
 
 from rbt_ros.bags.bag import Bag
 from rbt_ros.bags.log import Event, Settings, events
-from rbt_ros.errors import MessageError, ScenarioError, SolveError
+from rbt_ros.errors import ChangeError, MessageError, ScenarioError, SolveError
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, read_scenario, scenario_from_text
 from rbt_ros.sim import Simulation
@@ -104,7 +104,7 @@ class Rerun:
             try:
                 self.sim.advance(end - self.sim.tick)
             except SolveError as err:
-                if not self.sim.drop_commands():
+                if isinstance(err, ChangeError) or not self.sim.drop_commands():
                     raise
                 self.told.append(f"the commands that act were cancelled: {err}")
 

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -64,8 +63,6 @@ class EngineParameters:
             self._try(self._given(changes))
         except RbtError as err:
             return SetParametersResult(successful=False, reason=str(err))
-        except NoAnswer:
-            return SetParametersResult(successful=False, reason="the stepping thread gave no answer")
         return SetParametersResult(successful=True)
 
     def _try(self, given: dict[str, Any]) -> None:

@@ -110,8 +110,7 @@ class Gate:
         """The deadline is over: do what was declared, tell it once until they answer again. True: stop is asked for."""
         missing, fallback = self.missing(), self.options.fallback
         watchdog, seconds = self._intake.watchdog, self.options.deadline_ns * 1e-9
-        new = [source for source in missing if not watchdog.is_lost(source)]
-        acting = {source: watchdog.lose(source) for source in missing}
+        new = [source for source in missing if watchdog.miss(source)]
         if new:
             self._intake.counters.lost += len(new)
             names = ", ".join(new)
@@ -120,6 +119,6 @@ class Gate:
             return True
         if fallback == "zero":
             for source in missing:
-                self._intake.fall_back(acting[source], "zero")
+                self._intake.fall_back(watchdog.lose(source), "zero")
         self._open(step)
         return False

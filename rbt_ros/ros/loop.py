@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from rbt_ros.errors import RbtError, ScenarioError, SolveError
+from rbt_ros.errors import ChangeError, MessageError, RbtError, ScenarioError, SolveError
 from rbt_ros.model.inputs import Command, Latched
 from rbt_ros.model.ticks import Ticks
 from rbt_ros.results import Sample
@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
     period_ns: int
     publish: Callable[[Sample, int], None]  # (sample, stamp [ns])
-    in_step: bool = True  # whether the report of a second waits for its stamp
+    in_step: bool = True  # whether controllers read it: repeated in lockstep; the report of a second bears its stamps
 
 
 class Loop:
@@ -105,7 +105,9 @@ class Loop:
             raise self.crashed
 
     def post(self, command: Command, stamp_ns: int, source: str = "") -> None:
-        """Hand over a command; it is latched before the next step."""
+        """Hand over a command; it is latched before the next step. MessageError: nobody takes one from a topic yet."""
+        if source and not self.started:
+            raise MessageError(f"command on {source} ignored: {INACTIVE}")
         self._mailbox.post(command, stamp_ns, source)
 
     def ask(self, request: Callable[[Simulation], Any]) -> None:
@@ -219,9 +221,9 @@ class Loop:
             raise ScenarioError(f"the step is not changed while {self._steps_asked} steps are being taken; wait.")
 
     def set_paused(self, paused: bool) -> None:
-        """Stand still, or go on; the clock stands still with it. Inactive: who is held does not go on."""
+        """Stand still, or go on; the clock stands still with it. Inactive: who is held or broken does not go on."""
         if not paused:
-            self.refuse_if_held()
+            self.refuse_to_move()
         self.paused, self._steps_asked = paused, 0
         self._begin_anew()
 
@@ -230,14 +232,16 @@ class Loop:
         self.held, self._steps_asked = held, 0
         self._begin_anew()
 
-    def refuse_if_held(self) -> None:
+    def refuse_to_move(self) -> None:
         """Inactive where no step may be taken."""
         if self.held:
             raise Inactive(INACTIVE)
+        if self.failure is not None:
+            raise Inactive(f"the simulation stands still, reset it: {self.failure}")
 
     def add_steps(self, count: int) -> None:
-        """Take so many steps though it is paused, in the mode it is in. Inactive: who is held takes none."""
-        self.refuse_if_held()
+        """Take so many steps though it is paused, in the mode it is in. Inactive: who is held or broken takes none."""
+        self.refuse_to_move()
         self._steps_asked += count
         self._begin_anew()
 
@@ -251,6 +255,16 @@ class Loop:
                 self._gate.take(posted, self._place)
             else:
                 self._intake.take(posted, before_answers=self._is_shut())
+
+    def forget_own_refusal(self) -> None:
+        """Begin to look whether parameters and viewers are refused something."""
+        self._intake.own_refusal = ""
+
+    def take_own(self) -> None:
+        """Take over what was posted; MessageError where parameters and viewers were refused something since that."""
+        self.take_posted()
+        if self._intake.own_refusal:
+            raise MessageError(self._intake.own_refusal)
 
     def note(self, latched: Latched) -> None:
         """A request has given this command itself."""
@@ -322,14 +336,18 @@ class Loop:
         wake_up_on_time()
         if self._claim is not None:
             self._claim()
+        self._seen = self.sim.sample()
         self._publish(self._outputs)
         self._started = time.monotonic_ns()
         self._pacer.restart(self._started)
         self._second_at, self._stamp_at_second = self._started + SECOND_NS, self.stamp_ns()
         while not self._mailbox.closed:
-            self._serve()
-            self._turn()
-            self._tell_second()
+            try:
+                self._serve()
+                self._turn()
+                self._tell_second()
+            except SolveError as err:  # of what begins at this tick: whoever looks first finds it
+                self._stand_still(err)
 
     def _serve(self) -> None:
         """Take over what was posted, in the order of arrival, then do what was asked, then miss who is silent."""
@@ -379,7 +397,7 @@ class Loop:
                 self.set_paused(True)
             return
         if self._gate.repeats(now):
-            self._publish(self._outputs_due())
+            self._publish([output for output in self._outputs_due() if output.in_step])
         self._mailbox.wait(min(self._gate.next_look(end), self._report_due()))
 
     # stepping
@@ -403,14 +421,19 @@ class Loop:
         try:
             self.sim.advance(1)
         except SolveError as err:
-            if self.sim.drop_commands():
+            if not isinstance(err, ChangeError) and self.sim.drop_commands():
                 self.counters.cancelled += 1
                 self._intake.fault(f"the commands that act were cancelled: {err}")
                 return self._advanced()
-            self.failure = str(err)
-            self._intake.fault(f"the simulation stands still: {err}")
+            self._stand_still(err)
             return False
         return True
+
+    def _stand_still(self, err: SolveError) -> None:
+        """The simulation cannot go on from here; a reset or a checkpoint can help."""
+        if self.failure is None:
+            self.failure = str(err)
+            self._intake.fault(f"the simulation stands still: {err}")
 
     # publishing
 
@@ -440,7 +463,15 @@ class Loop:
         self._second_at, self._stamp_at_second = now + SECOND_NS, self.stamp_ns()
         if self._stands():
             self._every_tick(self.stamp_ns())  # who comes now shall know the time
-        self._second(self.sim.sample(), self.stamp_ns())
+        self._second(self._last_sample(), self.stamp_ns())
+
+    def _last_sample(self) -> Sample:
+        """What is now; where that cannot be known, what was known last."""
+        try:
+            self._seen = self.sim.sample()
+        except SolveError as err:
+            self._stand_still(err)
+        return self._seen
 
     def _report_due(self) -> int:
         """When the next report of a second is made, if no step is taken before.

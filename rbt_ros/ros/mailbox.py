@@ -5,14 +5,19 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NoAnswer
+from concurrent.futures import TimeoutError as TimeIsOver
 from typing import Any
 
+from rbt_ros.errors import RbtError
 from rbt_ros.model.inputs import Command
 from rbt_ros.ros.sources import Posted
 from rbt_ros.sim import Simulation
 
-ANSWER_S = 10.0  # for a request, which the stepping thread serves between two steps
+ANSWER_S = 10.0  # for a request to be begun: the stepping thread serves them between two steps
+
+
+class NoAnswer(RbtError):
+    """A request that was not begun in time, and never will be."""
 
 
 class Mailbox:
@@ -37,9 +42,9 @@ class Mailbox:
             self._news.notify()
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
-        """Hand over a request, and wait for what it returns or raises; TimeoutError where it was not begun in time.
+        """Hand over a request, and wait for what it returns or raises; NoAnswer where it was not begun in time.
 
-        Then it never will be: who is told that nothing was done can rely on it.
+        Who is told that nothing was done can rely on it. What has begun is waited for.
         """
         answer: Future = Future()
 
@@ -48,16 +53,18 @@ class Mailbox:
                 return
             try:
                 answer.set_result(request(sim))
-            except Exception as err:  # raised again by `result`, in the thread that asked
+            except BaseException as err:  # raised again by `result`, in the thread that asked
                 answer.set_exception(err)
+                if not isinstance(err, Exception):
+                    raise
 
         self.ask(run)
         try:
             return answer.result(ANSWER_S)
-        except NoAnswer:
+        except TimeIsOver:
             if answer.cancel():
-                raise
-        return answer.result(ANSWER_S)  # it has just begun
+                raise NoAnswer("the stepping thread gave no answer; nothing was done.") from None
+        return answer.result()
 
     def close(self) -> None:
         """Nobody shall wait any more."""

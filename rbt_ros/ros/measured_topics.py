@@ -154,7 +154,7 @@ class MeasuredTopics:
         self.coupling.follow(pose_of(judged.values, judged.rates), judged.now_ns, judged.age_ns)
 
     def _judged(self, topic: str, stamp: int, values: Any, rates: Any) -> Judged | None:
-        if self._loop is None:
+        if self._loop is None or not self._loop.started:
             return None
         if self._subscriptions[topic].get_publisher_count() > 1:
             found = ", ".join(self._publishers(topic))

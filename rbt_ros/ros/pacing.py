@@ -57,7 +57,11 @@ class Pacer:
         return True
 
     def begin_step(self, due: int, now: int, *, counts: bool) -> None:
-        """The step that was due then begins now. counts: whether anybody waits for it, so that it can be late."""
+        """The step that was due then begins now. counts: whether anybody waits for it, so that it can be late.
+
+        Nothing was due before the last restart: one that came while it slept counts.
+        """
+        due = max(due, self._due)
         if counts:
             self.late.add((now - due) * 1e-3)
             self.overruns += now - due > self._sim.h_ns / self.factor

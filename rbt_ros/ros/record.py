@@ -3,7 +3,6 @@ process makes the messages and writes: a thread of this one would take the inter
 
 import time
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rclpy.node import Node
@@ -31,7 +30,8 @@ class NodeRecorder:
         """value: of a parameter."""
         self._scenario, self._loop, self._value = scenario, loop, value
         self._name = node.get_fully_qualified_name()
-        self._recording: Recording | None = None  # what is written to
+        self._made: Recording | None = None  # by the executor's thread
+        self._recording: Recording | None = None  # what the stepping thread writes to, from when it began that
         self._output: Output | None = None
         self._h_ns = 0  # the step for which that output was made
         self._pending: list[tuple[Sample, int]] = []
@@ -44,8 +44,8 @@ class NodeRecorder:
 
     def start(self) -> str:
         """Begin a bag; what is said of it."""
-        if self._recording:
-            return f"the bag {self._recording.folder} is being recorded already"
+        if self._made:
+            return f"the bag {self._made.folder} is being recorded already"
         rates = {key: self._value(f"outputs.{key}") for key in self._scenario.outputs}
         folder = self._value("record_to") or f"{self._scenario.name}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
         recording = Recording(
@@ -64,6 +64,8 @@ class NodeRecorder:
         )
 
         def begin(sim: Simulation) -> None:
+            if self._made is not recording:  # ended before the first step
+                return
             stamp, sample = self._loop.stamp_ns(), sim.sample()
             self._last = stamp
             recording.begin(sample, stamp, self._run(sim))
@@ -73,17 +75,23 @@ class NodeRecorder:
             sim.attach(self)
             self.take(sample, stamp)
 
-        if self._loop.alive:
-            self._loop.call(begin)
-        else:
+        self._made = recording
+        if not self._loop.alive:
             self._loop.ask(begin)  # done first thing
+            return f"recording {recording.folder}"
+        try:
+            self._loop.call(begin)
+        except RbtError:
+            self._made = None
+            recording.close()
+            raise
         return f"recording {recording.folder}"
 
     def stop(self) -> str:
         """End the bag; what is said of it."""
-        if not self._recording:
+        if not self._made:
             return "nothing is being recorded"
-        recording = self._recording
+        recording, self._made = self._made, None
 
         def end(sim: Simulation) -> None:
             self.hand_over()
@@ -105,8 +113,6 @@ class NodeRecorder:
             response.message, response.success = self.start() if request.data else self.stop(), True
         except RbtError as err:
             response.message, response.success = str(err), False
-        except NoAnswer:
-            response.message, response.success = "the stepping thread gave no answer", False
         return response
 
     # from the stepping thread

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rclpy.node import Node
@@ -41,10 +40,14 @@ class Services:
 
     def _step(self) -> str:
         count = self._value("step_ticks")
-        self._loop.refuse_if_held()
-        if not self._loop.paused:
-            raise Refused("it runs; pause it first")
-        self._loop.call(lambda sim: self._loop.add_steps(count))
+
+        def step(sim: Simulation) -> None:
+            self._loop.refuse_to_move()
+            if not self._loop.paused:
+                raise Refused("it runs; pause it first")
+            self._loop.add_steps(count)
+
+        self._loop.call(step)
         return f"{count} steps are to be taken; /clock tells when they are"
 
     def _reset(self) -> str:
@@ -86,6 +89,4 @@ def _answer(call: Callable[[], str], request: Trigger.Request, response: Trigger
         response.message, response.success = call(), True
     except RbtError as err:
         response.message, response.success = str(err), False
-    except NoAnswer:
-        response.message, response.success = "the stepping thread gave no answer", False
     return response

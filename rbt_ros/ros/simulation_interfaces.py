@@ -6,7 +6,6 @@ Made where the package simulation_interfaces is there, in its shape 1 (Humble, J
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse
@@ -44,7 +43,6 @@ FEATURES = (
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3  # SimulationState
 STATES = {STOPPED: "stopped", PLAYING: "playing", PAUSED: "paused", QUITTING: "quitting"}
 TIME, STATE, SPAWNED, ALL = 1, 2, 4, 255  # scopes of ResetSimulation, a bit field
-NO_ANSWER = "the stepping thread gave no answer."
 BUSY = "steps are being taken; wait for their end, or cancel them."
 
 
@@ -223,8 +221,8 @@ class SimulationInterfaces:
             self._execute(goal, refusal.code, str(refusal))
         except Inactive as err:
             self._execute(goal, INCORRECT_STATE, str(err))
-        except NoAnswer:
-            self._execute(goal, FAILED, NO_ANSWER)
+        except RbtError as err:
+            self._execute(goal, FAILED, str(err))
 
     def _execute(self, goal: Any, code: int, text: str) -> None:
         """Let the executor conclude the goal: only its thread changes states of goals."""
@@ -278,8 +276,6 @@ def _answer(call: Callable[[Any, Any], None], request: Any, response: Any) -> An
         code, text = INCORRECT_STATE, str(err)
     except RbtError as err:
         code, text = FAILED, str(err)
-    except NoAnswer:
-        code, text = FAILED, NO_ANSWER
     if hasattr(response, "result"):
         response.result.result, response.result.error_message = code, text
     return response

@@ -83,6 +83,7 @@ class Source:
         self.heard_ns = 0  # steady time
         self.acting: dict[Target, Command] = {}  # the command on each joint, spherical hinge and body that is its last
         self.lost = False
+        self.missed = False  # by lockstep; what it has commanded may still act
 
 
 class Watchdog:
@@ -104,20 +105,29 @@ class Watchdog:
                 source.acting.pop(target, None)
 
     def heard(self, posted: Posted, now_ns: int) -> bool:
-        """Note an accepted command, which has taken over; whether its source had been lost."""
+        """Note an accepted command, which has taken over; whether its source had been lost or missed."""
         if not posted.source:
             return False
         source = self._sources.setdefault(posted.source, Source())
         source.heard_ns = now_ns
         source.acting.update(dict.fromkeys(targets(posted.command), posted.command))
-        was_lost, source.lost = source.lost, False
-        return was_lost
+        was_away = source.lost or source.missed
+        source.lost = source.missed = False
+        return was_away
 
     def silent(self, now_ns: int) -> list[str]:
         """The sources that have just become too late; each is told once."""
         if not self.timeout_ns:
             return []
-        return [name for name, s in self._sources.items() if not s.lost and now_ns - s.heard_ns > self.timeout_ns]
+        heard = {name: source for name, source in self._sources.items() if source.heard_ns and not source.lost}
+        return [name for name, source in heard.items() if now_ns - source.heard_ns > self.timeout_ns]
+
+    def miss(self, name: str) -> bool:
+        """Note that lockstep goes on without this source, which may be one that never came; whether that is new."""
+        source = self._sources.setdefault(name, Source())
+        new = not (source.missed or source.lost)
+        source.missed = True
+        return new
 
     def lose(self, name: str) -> list[Command]:
         """Count a source as lost; what it had commanded and nobody else since, joints as one let go."""
@@ -128,14 +138,10 @@ class Watchdog:
         source.acting.clear()
         return [*([HingeCommand(joints)] if joints else []), *others]
 
-    def is_lost(self, name: str) -> bool:
-        """Whether that source is."""
-        return name in self._sources and self._sources[name].lost
-
     def restart(self, now_ns: int) -> None:
         """Time that nobody could use does not count: after a pause all sources are as if just heard."""
         for source in self._sources.values():
-            source.heard_ns = now_ns
+            source.heard_ns = now_ns if source.heard_ns else 0
 
     def forget(self) -> None:
         """Know no sources."""

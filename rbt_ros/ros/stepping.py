@@ -77,11 +77,11 @@ class Stepping:
         assert loop is not None
         if self._order is not None:
             raise Refusal(INCORRECT_STATE, "other steps are being taken; wait for their end, or cancel them.")
-        loop.refuse_if_held()
-        if not loop.paused:
-            raise Refusal(FAILED, "the simulation runs; pause it first.")
         if loop.failure is not None:
             raise Refusal(FAILED, f"the simulation stands still: {loop.failure}")
+        loop.refuse_to_move()
+        if not loop.paused:
+            raise Refusal(FAILED, "the simulation runs; pause it first.")
         if steps > MOST_STEPS:
             raise Refusal(FAILED, f"{steps} steps; at most {MOST_STEPS} are taken at once.")
         if steps == 0:

@@ -35,6 +35,7 @@ class Intake:
         self._sim, self._stamp_ns, self._on_latched, self._on_fault = sim, stamp_ns, on_latched, on_fault
         self._order_now = 0  # of the hinge commands latched in this tick: see LOG_ORDER
         self._deferred: list[Posted] = []
+        self.own_refusal = ""  # the last one of a command without a source: of a parameter or a viewer
 
     def take(self, posted: Posted, *, before_answers: bool = False) -> None:
         """Latch a command now, or keep it for later; refuse what is too old.
@@ -86,20 +87,22 @@ class Intake:
 
     def accept(self, posted: Posted) -> None:
         """Latch a command that is judged already, and count it."""
-        if not self.latch(posted.command):
+        if refusal := self.latch(posted.command):
+            if not posted.source:
+                self.own_refusal = refusal
             return
         self.counters.accepted += 1
         if self.watchdog.heard(posted, time.monotonic_ns()):
             self._on_fault(f"{posted.source} is back.")
 
-    def latch(self, command: Command) -> bool:
-        """Let a command act from the next step on, and put it into the log; False where it is refused."""
+    def latch(self, command: Command) -> str:
+        """Let a command act from the next step on, and put it into the log; why it is refused, or nothing."""
         try:
             self.note(self._sim.command(command))
         except MessageError as err:
             self.refuse(str(err))
-            return False
-        return True
+            return str(err)
+        return ""
 
     def would_take(self, command: Command) -> bool:
         """Whether a command would be latched now; if not, it is refused."""

@@ -7,7 +7,6 @@ import os
 import select
 import threading
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from rclpy.node import Node
@@ -150,31 +149,24 @@ class View:
         """What the stepping thread returns or raises."""
         if not self._loop.alive:
             raise MessageError("the node does not step yet, or any more.")
-        try:
-            return self._loop.call(request)
-        except NoAnswer:
-            raise MessageError("the stepping thread gave no answer.") from None
+        return self._loop.call(request)
 
     def _set(self, **values: Any) -> None:
         """All of these parameters or none; what they have posted is taken when this returns."""
-        before = self._loop.counters.rejected
+        self._ask(lambda sim: self._loop.forget_own_refusal())
         changes = [Parameter(name, value=value) for name, value in values.items()]
         set_them = self._node.set_parameters_atomically
         result = self._errands.call(lambda: set_them(changes), self._ending.is_set)
         if not result.successful:
             raise MessageError(result.reason)
-        self._ask(lambda sim: None)
-        if self._loop.counters.rejected != before:
-            raise MessageError(self._loop.counters.last_fault)
+        self._ask(lambda sim: self._loop.take_own())
 
     # in the stepping thread
 
     def _take(self, command: Command) -> None:
-        before = self._loop.counters.rejected
+        self._loop.forget_own_refusal()
         self._loop.post(command, 0, NO_SOURCE)
-        self._loop.take_posted()
-        if self._loop.counters.rejected != before:
-            raise MessageError(self._loop.counters.last_fault)
+        self._loop.take_own()
 
     def _show(self, sample: Sample, stamp_ns: int) -> None:
         self.stream.publish(sample)
@@ -190,7 +182,7 @@ class View:
             while not self._ending.is_set():
                 if select.select([pipe], [], [], LOOK_S)[0]:
                     self._obey()
-                elif self._loop.paused:  # single steps fall between the ticks of the output
+                elif self._loop.paused and self._loop.alive:  # single steps fall between the ticks of the output
                     self._show_now()
                 if self._now() != self._told:  # a parameter or a service has set something
                     self._tell()

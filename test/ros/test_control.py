@@ -136,7 +136,12 @@ def test_a_scenario_that_breaks_is_an_error_in_diagnostics_and_reset_revives_it(
     assert "non-finite state at hinge 'brick'" in diagnostics.status(message, "loop").message
     assert float(diagnostics.values(message, "conservation")["scenario time [s]"]) == 0.02
     broken = stamp_of(message)
+    done(peer, "pause")
+    for service in ("resume", "step"):
+        response = peer.call(Trigger, f"/rbt_simulator/{service}", Trigger.Request())
+        assert not response.success and response.message.startswith("the simulation stands still, reset it: tick 21")
     done(peer, "reset")
+    done(peer, "resume")
     peer.until(lambda: clock and clock_ns(clock[-1]) == broken + 21 * H, "20 ms of a new life", child)
     again = diagnostics.until(lambda m: stamp_of(m) == broken + 21 * H, "the second failure", child)
     assert diagnostics.status(again, "loop").level == b"\x02"

@@ -373,6 +373,34 @@ def test_the_watchdog_leaves_alone_what_somebody_else_commands_since():
     assert holds
 
 
+def test_the_watchdog_looks_after_whom_lockstep_goes_on_without():
+    """Fallback hold lets the last wrench act, until the watchdog ends it; who never came is not missed by it."""
+    lockstep = Lockstep(("wrench", "wrench/cubesat"), 1, 1_000_000, "hold")
+
+    def answer(run, sample, stamp):
+        if sample.tick == 0:
+            run.loop.post(force(1.0), stamp, "wrench")
+
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep, watchdog=Watchdog(100_000_000)) as run:
+        run.until(lambda: run.loop.counters.lost == 3)
+        run.until(lambda: len(run.latched) == 2)
+    assert [command.wrench.force[2] for command, _ in run.latched] == [1.0, 0.0]
+    assert [fault.partition(" within")[0].partition(" for")[0] for fault in run.faults] == [
+        f"no command stamped {START} ns on wrench/cubesat",
+        f"no command stamped {START + H} ns on wrench",
+        "nothing on wrench",
+    ]
+
+
+def test_only_what_controllers_read_is_repeated_while_lockstep_waits():
+    """A recorder, a viewer would have the same sample again and again."""
+    seen: list[int] = []
+    with Run(mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
+        run.loop.call(lambda sim: run.loop.add_output(Output(H, lambda _, stamp: seen.append(stamp), in_step=False)))
+        run.until(lambda: len(run.stamps) > 3)
+    assert set(run.stamps) == {START} and not seen
+
+
 def test_a_pause_longer_than_the_timeout_loses_nobody():
     with Run(mode="fast", watchdog=Watchdog(500_000_000), paused=True) as run:
         run.loop.post(force(1.0), 0, "wrench")

@@ -1,6 +1,7 @@
 """The stepping thread alone: no ROS, and mostly no real time either, so that every count is exact."""
 
 import concurrent.futures
+import functools
 import threading
 import time as real_time
 from types import SimpleNamespace
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.errors import ScenarioError
+from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.model.hinge_commands import HingeCommand
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros import loop as loop_module
 from rbt_ros.ros import mailbox, measures, pacing, taking
@@ -247,11 +249,34 @@ def test_the_report_comes_every_other_second_of_a_long_wait_between_the_stamps_o
 def test_a_request_that_was_not_begun_in_time_is_never_done(monkeypatch):
     monkeypatch.setattr(mailbox, "ANSWER_S", 0.01)
     box, done = mailbox.Mailbox(), []
-    with pytest.raises(TimeoutError):
+    with pytest.raises(mailbox.NoAnswer):
         box.call(lambda sim: done.append("too late"))
     (request,) = box.requests
     request(None)
     assert not done
+
+
+def test_what_a_request_takes_is_no_lag(virtual, monkeypatch):
+    """A reset that comes while the thread sleeps, and takes a second: nothing is caught up."""
+    sleep = virtual.sleep
+
+    def interrupted(seconds):
+        sleep(seconds)
+        if len(run.stamps) == 11:
+            run.loop.ask(slow)
+
+    def slow(sim):
+        virtual.now += SECOND
+        sim.reset()
+        run.loop.restarted()
+
+    monkeypatch.setattr(virtual, "sleep", interrupted)
+    run = Run(ticks(100))
+    with run:
+        pass
+    end = run.at_end.statistics
+    assert end.overruns == 0 and end.late_us.max == 0.0
+    assert virtual.elapsed >= SECOND + 98 * H
 
 
 def test_a_command_acts_from_the_very_next_step(virtual):
@@ -353,6 +378,38 @@ def test_a_scenario_that_breaks_stands_still_and_says_so(virtual, tmp_path):
     assert run.faults == [f"the simulation stands still: {run.loop.failure}"]
     assert run.stamps == [START + k * H for k in range(21)]
     assert np.isfinite(run.sim.sample().v).all()
+
+
+@pytest.mark.parametrize("outputs", [(), (Output(H, lambda *_: None),)], ids=["none is due", "one is due"])
+@pytest.mark.parametrize("commands", [False, True])
+def test_a_planned_change_that_fails_stands_still_whoever_finds_it_and_blames_no_command(outputs, commands):
+    """The step, or the sample for an output that is due at that tick; a reset helps."""
+
+    def push(run):
+        if len(run.stamps) == 11 and commands:
+            run.loop.post(command(), 0)
+
+    run = Run(ticks(10**9), outputs, on_tick=push)
+    run.sim.add_input(rbt.Undock("nothing"), start=0.02)
+    run.loop.start()
+    wait_for(lambda: run.loop.failure)
+    assert "planned Undock(dock='nothing') failed: " in run.loop.failure
+    assert run.faults == [f"the simulation stands still: {run.loop.failure}"]
+    assert run.loop.counters.cancelled == 0 and run.loop.alive
+    with pytest.raises(Inactive, match="the simulation stands still, reset it: "):
+        run.loop.call(lambda sim: run.loop.set_paused(False))
+    wait_for(lambda: run.seconds)  # it goes on to report
+
+    def reset(sim):
+        sim.reset()
+        run.loop.restarted()
+        run.loop.set_paused(True)
+
+    run.loop.call(reset)
+    assert run.loop.failure is None and run.sim.tick == 0
+    run.loop.call(lambda sim: run.loop.add_steps(5))
+    wait_for(lambda: run.sim.tick == 5)
+    run.loop.stop()
 
 
 def wait_for(condition) -> None:
@@ -492,21 +549,12 @@ def test_the_clock_goes_on_by_the_step_of_a_checkpoint(virtual, saved_ns, first_
     assert run.stamps[:61] == [START + k * H for k in range(51)] + [START + first_ns + 2 * k * H for k in range(10)]
 
 
-def test_what_is_given_up_is_not_done_later(monkeypatch):
-    """Who was told that there is no answer finds nothing changed, whenever the thread looks."""
-    monkeypatch.setattr(mailbox, "ANSWER_S", 0.0)
-    box, done = mailbox.Mailbox(), []
-    with pytest.raises(concurrent.futures.TimeoutError):
-        box.call(done.append)
-    (request,) = box.requests
-    request("sim")
-    assert not done
-
-
 def test_nothing_is_asked_of_a_loop_that_was_never_activated():
     run = Run(ticks(1))
     with pytest.raises(Inactive, match=r"the node is inactive; activate it first\."):
         run.loop.call(lambda sim: sim.reset())
+    with pytest.raises(MessageError, match=r"command on wrench ignored: the node is inactive; activate it first\."):
+        run.loop.post(command(), 0, "wrench")
     run.loop.stop()
 
 
@@ -523,3 +571,30 @@ def test_who_is_held_takes_no_step_until_it_is_let_go():
         loop.call(lambda sim: loop.set_held(False))
         assert loop.call(lambda sim: (sim.tick, loop.state)) == (0, "paused")
         loop.call(lambda sim: loop.set_paused(False))
+
+
+def test_who_sets_something_is_told_of_its_own_refusal_and_of_nobody_elses(virtual):
+    """A viewer's command among those of topics that are refused; a good one among them is taken."""
+    told = []
+
+    def wrong(sim):
+        run.loop.post(HingeCommand(("elbow",), effort=(1.0,)), 0, "hinge_commands")
+
+    def own(given, sim):
+        run.loop.forget_own_refusal()
+        wrong(sim)
+        run.loop.post(given, 0)
+        wrong(sim)
+        try:
+            run.loop.take_own()
+        except MessageError as err:
+            told.append(str(err))
+
+    run = Run(ticks(10))
+    with run:
+        run.loop.call(functools.partial(own, command()))
+        assert not told
+        run.loop.call(functools.partial(own, command()._replace(wrench=Wrench("nobody"))))
+        run.loop.call(functools.partial(own, command()))
+    assert len(told) == 1 and "nobody" in told[0]
+    assert run.loop.counters.rejected == 7

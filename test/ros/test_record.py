@@ -2,6 +2,9 @@
 
 import pytest
 from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParametersAtomically
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
@@ -91,6 +94,29 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
         bag = rbt.Bag(tmp_path / name)
         assert not bag.damage and verify(bag).same, verify(bag).text()
         assert len(bag.topic("/diagnostics").t_ns) >= 1
+
+
+def test_a_bag_that_ends_before_the_first_step_leaves_no_process_and_the_next_one_is_whole(ros, tmp_path):
+    """Of a node that is configured and not active: the first one is begun by a parameter, and ended by the service."""
+    child = ros.start(autostart=False, record=True, record_to=tmp_path / "one")
+    peer = ros.peer()
+
+    def change(transition):
+        request = ChangeState.Request(transition=Transition(id=transition))
+        assert peer.call(ChangeState, f"{NODE}/change_state", request).success, child.stderr
+
+    change(Transition.TRANSITION_CONFIGURE)
+    assert "is being recorded already" in record(peer, True).message
+    assert record(peer, False).message.startswith(f"wrote {tmp_path / 'one'}: 0 messages")
+    assert record(peer, False).message == "nothing is being recorded"
+    assert peer.set_parameter("record_to", str(tmp_path / "two")).successful
+    assert record(peer, True).message == f"recording {tmp_path / 'two'}"
+    odom = peer.listen(Odometry, "odom")
+    change(Transition.TRANSITION_ACTIVATE)
+    peer.until(lambda: len(odom) > 10, "steps", child)
+    assert child.stop() == 0
+    assert verify(rbt.Bag(tmp_path / "two")).same
+    assert (tmp_path / "one" / "metadata.yaml").is_file() and not rbt.Bag(tmp_path / "one").damage
 
 
 @pytest.mark.soak
