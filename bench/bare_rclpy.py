@@ -1,6 +1,6 @@
 """The bare limit: rclpy, one thread on absolute deadlines, the node's messages at the node's rates, no simulation.
 
-It is scheduled as the node's stepping thread is.
+It is scheduled as the node's stepping thread is: SCHED_FIFO where the system allows it, unless --priority is 0.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from rbt_ros.ros.priority import PRIORITY, Urgency
 H_NS = 1_000_000
 
 
-def publish_for_ever(node, stop):
+def publish_for_ever(node, stop, priority):
     """1 kHz /clock and joint_states, 100 Hz TF and odometry, 1 Hz diagnostics in the node's words."""
     clock, joints, odometry = Clock(), JointState(), Odometry()
     transforms = TFMessage(transforms=[TransformStamped()])
@@ -43,7 +43,7 @@ def publish_for_ever(node, stop):
     node.create_subscription(WrenchStamped, "wrench/cubesat", on_answer, 10)
     late, ticks, overruns = np.zeros(60_000), 0, 0
     wake_up_on_time()
-    urgency = Urgency(PRIORITY)
+    urgency = Urgency(priority)
     start = deadline = time.monotonic_ns()
     while not stop.is_set():
         deadline += H_NS
@@ -51,6 +51,8 @@ def publish_for_ever(node, stop):
         if now < deadline:
             urgency.rest(now)
             time.sleep((deadline - now) * 1e-9)
+        else:
+            urgency.press_on(now)
         lateness = time.monotonic_ns() - deadline
         late[ticks % len(late)] = lateness * 1e-3
         overruns += lateness > H_NS
@@ -88,14 +90,15 @@ def publish_for_ever(node, stop):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--duration", type=float, required=True, help="[s]")
-    duration = parser.parse_args().duration
+    parser.add_argument("--priority", type=int, default=PRIORITY, help="of SCHED_FIFO; 0: an ordinary thread")
+    given = parser.parse_args()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     node = rclpy.create_node("bare")
-    thread = threading.Thread(target=publish_for_ever, args=(node, stop))
+    thread = threading.Thread(target=publish_for_ever, args=(node, stop, given.priority))
     thread.start()
-    end = time.monotonic() + duration
+    end = time.monotonic() + given.duration
     while not stop.is_set() and time.monotonic() < end:
         rclpy.spin_once(node, timeout_sec=0.1)
     stop.set()

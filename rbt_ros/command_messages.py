@@ -21,6 +21,7 @@ from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.measured import Measurement
 from rbt_ros.model.robot import WORLD, Robot
 
+MOST_JOINTS = 10_000  # of a set-point: more are no robot's, and would take milliseconds to look at
 MOST_POINTS = 100_000  # of a trajectory, times joints: more is a mistake, or an attack
 TYPES = {
     bool: (1, "bool_value"),
@@ -59,6 +60,8 @@ def wrench_command(message: Any, robot: Robot, body: str, *, prefix: str, at: st
 
 def hinge_command(message: Any) -> HingeCommand:
     """sensor_msgs/JointState: which arrays are filled says what is meant."""
+    if max(len(message.name), len(message.position), len(message.velocity), len(message.effort)) > MOST_JOINTS:
+        raise MessageError(f"set-points of {len(message.name)} joints; at most {MOST_JOINTS} are taken in one message.")
     return HingeCommand(tuple(message.name), tuple(message.position), tuple(message.velocity), tuple(message.effort))
 
 

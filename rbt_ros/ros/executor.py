@@ -1,4 +1,4 @@
-"""An executor that waits once per wake-up and takes all messages that are there.
+"""An executor that waits once per wake-up, and takes a message of each topic that has one.
 
 rclpy's own makes a wait set of all entities for each message, and another one because handling the first has triggered
 its guard: with the 60 entities of a node 0.4 ms of Python, for which the stepping thread waits. Half of them are events

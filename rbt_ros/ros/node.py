@@ -30,7 +30,7 @@ from rbt_ros.ros.hinge_parameters import HingeParameters
 from rbt_ros.ros.loop import SECOND_NS, Loop, Output
 from rbt_ros.ros.managed import ManagedNode
 from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
-from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, parameter_table, undeclared
+from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, is_given, parameter_table, undeclared
 from rbt_ros.ros.priority import Urgency, claim
 from rbt_ros.ros.record import NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
@@ -117,7 +117,7 @@ class SimulatorNode(ManagedNode):
             lockstep=self._lockstep(),
             watchdog=self._watchdog(),
             paused=self._value("start_paused"),
-            urgency=Urgency(self._value("realtime.priority"), self.get_logger().warning),
+            urgency=self._urgency(),
             claim=self._claim,
         )
         self._publish_run = self._publisher("~/run", "std_msgs/msg/String", "runs")
@@ -174,6 +174,11 @@ class SimulatorNode(ManagedNode):
 
     def _value(self, name: str) -> Any:
         return self.get_parameter(name).value
+
+    def _urgency(self) -> Urgency:
+        """Where nobody has asked for it, /diagnostics says that it is refused, and that will do."""
+        warn = [self.get_logger().warning] if is_given(self, "realtime.priority") else []
+        return Urgency(self._value("realtime.priority"), *warn)
 
     def _claim(self) -> None:
         """In the stepping thread: what it asks of the system for good."""

@@ -222,6 +222,11 @@ def declare(node: Node, table: tuple[Declared, ...]) -> None:
     node.add_on_set_parameters_callback(lambda changes: _judged(changes, entries))
 
 
+def is_given(node: Node, name: str) -> bool:
+    """Whether a parameter has its value from outside: the command line, a launch file."""
+    return name in node._parameter_overrides
+
+
 def undeclared(node: Node) -> list[str]:
     """A sentence about each value from outside that no parameter takes. A file may serve several nodes: no error."""
     known = [name for name in node.get_parameters_by_prefix("") if not name.startswith("qos_overrides.")]

@@ -20,7 +20,7 @@ class Urgency:
     """
 
     def __init__(self, priority: int = 0, warn: Callable[[str], None] = lambda sentence: None):
-        """priority: 0 leaves the thread as it is. warn: told of a refusal, unless nobody asked for that priority."""
+        """priority: 0 leaves the thread as it is. warn: told of a refusal."""
         self._priority, self._warn = priority, warn
         self._taken, self._refusal = False, ""
         self._rested_ns = 0  # steady time of the last sleep
@@ -50,7 +50,7 @@ class Urgency:
     def _take(self) -> None:
         self._refusal = _scheduled("SCHED_FIFO", self._priority)
         self._taken = not self._refusal
-        if self._refusal and self._priority != PRIORITY:
+        if self._refusal:
             self._warn(
                 f"no SCHED_FIFO of priority {self._priority}: {self._refusal}; allow it by `ulimit -r` (LimitRTPRIO) "
                 "or CAP_SYS_NICE."

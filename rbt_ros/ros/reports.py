@@ -28,9 +28,7 @@ def loop_report(s: LoopStatistics, h_ns: int, state: str, failure: str | None) -
     if failure:
         return topics.Report("loop", topics.ERROR, failure, values)
     if s.given_up_ns or s.overruns > 0.001 * s.ticks + 1:
-        return topics.Report(
-            "loop", topics.WARN, "steps come late: a longer step, lower rates or SCHED_FIFO help", values
-        )
+        return topics.Report("loop", topics.WARN, "steps come late: a longer step or lower rates help", values)
     return topics.Report("loop", topics.OK, "in time", values)
 
 

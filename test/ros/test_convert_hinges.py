@@ -122,6 +122,10 @@ HUGE = JointTrajectory(joint_names=["wrist"] * 11, points=[JointTrajectoryPoint(
         ),
         (lambda: c.torque_command(framed("world"), ROBOT, "elbow", ""), "'world' is not usable here; use 'lower'"),
         (lambda: c.torque_command(pushed(x=1.0), ROBOT, "elbow", ""), "a spherical hinge takes no force"),
+        (
+            lambda: c.hinge_command(JointState(name=["elbow"] * 10_001)),
+            "of 10001 joints; at most 10000 are taken in one",
+        ),
         (lambda: c.trajectory(HUGE), "trajectory of 10000 points; at most 100000 numbers"),
         (
             lambda: c.trajectory(JointTrajectory(points=[JointTrajectoryPoint(effort=[1.0])])),

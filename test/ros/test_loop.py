@@ -1,6 +1,5 @@
 """The stepping thread alone: no ROS, and mostly no real time either, so that every count is exact."""
 
-import concurrent.futures
 import functools
 import threading
 import time as real_time
