@@ -46,6 +46,9 @@ class Observer(Protocol):
     def effort(self, sim: "Simulation", effort: Effort) -> None:
         """An effort was set."""
 
+    def friction(self, sim: "Simulation", hinge: str, given: dict[str, float]) -> None:
+        """Friction of a hinge was set: these arguments of `set_friction`."""
+
     def changed(self, sim: "Simulation") -> None:
         """Something else than steps, commands and efforts has changed what comes: reset, set_hinge, lock, ..."""
 
@@ -245,6 +248,9 @@ class Simulation(Motion):
         self._install(Modes(), whole(robot), self._mech.motion.copy())
         self._mech.set_sink_floor(self.h_ns)
         self._start = Modes(), self._mech.now, *self._start[2:]
+        given = {"damping": damping, "internal": internal}
+        for observer in self._observers:
+            observer.friction(self, hinge, {key: value for key, value in given.items() if value is not None})
 
     def set_stabilise(self, how: "str | Stabilise") -> None:
         """Keep angular momentum and energy by correcting each step from now on: "projection", "gradient" or "none".

@@ -9,6 +9,7 @@ import numpy as np
 
 from rbt_ros import __version__
 from rbt_ros.bags.recording import MOST_WAITING, Recording, Report
+from rbt_ros.command_log import friction_name
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import OUTPUT_RATES, Scenario
@@ -130,6 +131,10 @@ class Recorder:
         """Record an effort."""
         self._last = self._stamp(sim)
         self.recording.note_effort(effort, self._last)
+
+    def friction(self, sim: Simulation, hinge: str, given: dict[str, float]) -> None:
+        """Record it as parameters."""
+        self.note_parameters({friction_name(hinge, key): value for key, value in given.items()})
 
     def note_parameters(self, values: dict[str, Any]) -> None:
         """Record parameters that act on the motion from the next step on."""

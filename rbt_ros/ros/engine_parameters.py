@@ -46,9 +46,10 @@ class EngineParameters:
 
     def rehearse(self, settings: HingeSettings) -> None:
         """Lock and prescribe in a twin: what fails, or compiles, does so here, not in the stepping thread."""
-        twin = self._twin()
-        twin.command(settings)
-        twin.warm_up()
+        with self._loop.taking_no_messages():
+            twin = self._twin()
+            twin.command(settings)
+            twin.warm_up()
 
     def adopt(self, sim: Simulation) -> None:
         """Show what a checkpoint brought."""
@@ -70,9 +71,10 @@ class EngineParameters:
             return
         if "step" in given:
             self._loop.refuse_another_step()
-        twin = self._twin()
-        set_engine(twin, given)
-        twin.warm_up()
+        with self._loop.taking_no_messages():
+            twin = self._twin()
+            set_engine(twin, given)
+            twin.warm_up()
 
     def _act(self, changes: list[Parameter]) -> None:
         given = self._given(changes)

@@ -27,6 +27,10 @@ class Gate:
         """Nobody has answered: it is another tick, or others are waited for."""
         self._barrier.forget()
 
+    def let_go(self) -> list[Posted]:
+        """The answers to the tick of now: others are waited for, or nobody."""
+        return self._barrier.let_go()
+
     def rewind(self) -> None:
         """The steps are counted from 0 again."""
         self._passed = -1

@@ -5,26 +5,26 @@ step and no step for a service. The executor only parses and posts; nothing here
 is due says `pacing`, what must be answered before it `lockstep`, how commands are taken `taking`.
 """
 
-import math
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from rbt_ros.errors import ChangeError, MessageError, RbtError, ScenarioError, SolveError
 from rbt_ros.model.inputs import Command, Latched
-from rbt_ros.model.ticks import Ticks
 from rbt_ros.results import Sample
 from rbt_ros.ros.lockstep import Gate
 from rbt_ros.ros.mailbox import Mailbox
 from rbt_ros.ros.measures import Counters, LoopStatistics
+from rbt_ros.ros.outputs import Output, Outputs, Seconds
 from rbt_ros.ros.pacing import Pacer, wake_up_on_time
 from rbt_ros.ros.priority import Urgency
 from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.stamps import Stamps
 from rbt_ros.ros.taking import Intake
 from rbt_ros.sim import Simulation
 
-SECOND_NS = 1_000_000_000
 INACTIVE = "the node is inactive; activate it first."
 WAITING = "waiting"  # in a memory: commands that wait for the next tick
 SPARE_NS = 200_000  # before a deadline, where something that can wait is done
@@ -32,14 +32,6 @@ SPARE_NS = 200_000  # before a deadline, where something that can wait is done
 
 class Inactive(RbtError):
     """What is asked of a node that is not active."""
-
-
-class Output(NamedTuple):
-    """What to publish each `period_ns` of simulated time, in whole ticks; 0: every tick."""
-
-    period_ns: int
-    publish: Callable[[Sample, int], None]  # (sample, stamp [ns])
-    in_step: bool = True  # whether controllers read it: repeated in lockstep; the report of a second bears its stamps
 
 
 class Loop:
@@ -74,20 +66,18 @@ class Loop:
         self.began_anew: Callable[[], None] = lambda: None
         self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
         self.watchdog = watchdog or Watchdog()
+        self._deaf = 0  # for how many reasons nobody takes messages
         self._mailbox = Mailbox()
         self._pacer = Pacer(sim, self._mailbox, factor, urgency or Urgency())
         self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault)
         self._gate = Gate(lockstep or Lockstep(), self._intake, self.stamp_ns)
-        self._clock_start_ns, self._claim = clock_start_ns, claim
-        self._every_tick, self._outputs, self._second = every_tick, tuple(outputs), second
+        self._every_tick, self._second, self._claim = every_tick, second, claim
         self._on_restart = on_restart  # the simulation was put elsewhere in time
-        self._clock = Ticks(sim.h_ns, clock_start_ns)
-        self._steps = 0  # since the start of the process
-        self._grid = 0  # the step from which outputs and lockstep count: the last at which the clock changed
-        self._divide()
+        self._stamps = Stamps(sim.h_ns, clock_start_ns)
+        self.outputs = Outputs(self._stamps, outputs)  # changed by the stepping thread, or before it starts
+        self._seconds = Seconds(self.outputs, self._stamps)
         self._steps_asked = 0  # while paused
         self._started = self._stepped_at = 0  # steady time [ns] of the start, and of the begin of the last step
-        self._rate = 0.0
         self._thread = threading.Thread(target=self._guarded_run, name="stepping", daemon=True)
 
     # from other threads
@@ -113,6 +103,15 @@ class Loop:
     def ask(self, request: Callable[[Simulation], Any]) -> None:
         """Let the stepping thread call `request`, checked by who asks, with the simulation before its next step."""
         self._mailbox.ask(request)
+
+    @contextlib.contextmanager
+    def taking_no_messages(self) -> Iterator[None]:
+        """For the thread that takes them, while it does something long: nobody is missed meanwhile."""
+        self._deaf += 1
+        try:
+            yield
+        finally:
+            self._deaf -= 1
 
     def call(self, request: Callable[[Simulation], Any]) -> Any:
         """What `request` returns or raises, called by the stepping thread between two steps."""
@@ -164,19 +163,26 @@ class Loop:
 
     def stamp_ns(self) -> int:
         """The clock: `clock_start` plus the steps since the start, whatever was reset. Never goes back."""
-        return self._clock.ns(self._steps)
+        return self._stamps.now_ns
 
     @property
     def zero_ns(self) -> int:
         """The stamp from which steps of the present length, and with them the periods of outputs, are counted."""
-        return self._clock.ns(self._grid) if self._clock.h_ns == self.sim.h_ns else self.stamp_ns()
+        return self._stamps.zero_ns if self._stamps.ticks.h_ns == self.sim.h_ns else self.stamp_ns()
 
     def statistics(self) -> LoopStatistics:
         """How well time was kept so far."""
         pacer, elapsed = self._pacer, max(0, self._stepped_at - self._started)
         late, latency = pacer.late.spread(), self._intake.latency.record.spread()
         return LoopStatistics(
-            self._steps, elapsed, pacer.overruns, pacer.given_up_ns, self._rate, late, latency, str(pacer.urgency)
+            self._stamps.computed,
+            elapsed,
+            pacer.overruns,
+            pacer.given_up_ns,
+            self._seconds.rate,
+            late,
+            latency,
+            str(pacer.urgency),
         )
 
     # requests: called in the stepping thread, by `ask` and `call`
@@ -184,13 +190,13 @@ class Loop:
     def set_mode(self, mode: str) -> None:
         """realtime, lockstep or fast from the next step on."""
         self.mode = mode
-        self._gate.forget()
+        self._mailbox.commands.extendleft(reversed(self._gate.let_go()))  # they are taken by the new rules
         self._begin_anew()
 
     def set_lockstep(self, lockstep: Lockstep) -> None:
         """Wait for other topics, or otherwise."""
         self._gate.options = lockstep
-        self._gate.forget()
+        self._mailbox.commands.extendleft(reversed(self._gate.let_go()))
         self._begin_anew()
 
     @property
@@ -200,10 +206,10 @@ class Loop:
 
     def rewind_clock(self) -> None:
         """Show the start of the clock again. Only for who asks: listeners of /tf do not expect it."""
-        self._count_from(self._clock_start_ns)
+        self._jump(self._stamps.rewind)
         self._begin_anew()
         self._on_restart()
-        self._publish(self._outputs)
+        self._publish(self.outputs.all)
 
     def set_step(self, step: float) -> None:
         """Take steps of that length [s] from now on; the clock goes on, outputs keep their periods from here on.
@@ -212,7 +218,7 @@ class Loop:
         """
         self.refuse_another_step()
         self.sim.set_step(step)
-        self._count_from(self.stamp_ns())
+        self._jump(lambda: self._stamps.count_from(self.stamp_ns(), self.sim.h_ns))
         self._begin_anew()
 
     def refuse_another_step(self) -> None:
@@ -252,7 +258,7 @@ class Loop:
             if self.failure is not None and posted.source:
                 self._intake.refuse(f"command on {posted.source} ignored: the simulation stands still; reset it.")
             elif self.mode == "lockstep" and self._gate.waits_for(posted):
-                self._gate.take(posted, self._place)
+                self._gate.take(posted, self._stamps.place)
             else:
                 self._intake.take(posted, before_answers=self._is_shut())
 
@@ -280,41 +286,27 @@ class Loop:
         waiting: of the memory from which it goes on.
         """
         self.failure, self._steps_asked = None, 0
-        if self.sim.h_ns == self._clock.h_ns:
-            saved = -(-(clock_ns - self._clock.zero_ns) // self._clock.h_ns)
-            self._steps = max(self._steps + 1, saved)
+        before, h_ns = self.stamp_ns(), self.sim.h_ns
+        if h_ns == self._stamps.ticks.h_ns:
+            self._stamps.skip_to(clock_ns)
+            self._seconds.jumped(self.stamp_ns() - before)
         else:  # by the step of a checkpoint
-            self._count_from(max(self.stamp_ns() + self.sim.h_ns, clock_ns))
+            self._jump(lambda: self._stamps.count_from(max(before + h_ns, clock_ns), h_ns))
         self._intake.forget()
         self._intake.recall(waiting)
         self._gate.forget()
         self._begin_anew()
         self._on_restart()
-        self._publish(self._outputs)
+        self._publish(self.outputs.all)
 
-    def add_output(self, output: Output) -> None:
-        """Call it, too, from now on."""
-        self._outputs = (*self._outputs, output)
-        self._divide()
-
-    def remove_output(self, output: Output | None) -> None:
-        """Call it no more."""
-        self._outputs = tuple(known for known in self._outputs if known is not output)
-        self._divide()
-
-    def _count_from(self, stamp: int) -> None:
-        """This is the stamp of now, by the step of now; outputs and lockstep count from here."""
-        self._stamp_at_second += stamp - self.stamp_ns()
-        self._clock = Ticks(self.sim.h_ns, stamp - self._steps * self.sim.h_ns)
-        self._grid = self._steps
-        self._divide()
+    def _jump(self, jump: Callable[[], None]) -> None:
+        """Let the clock begin a grid: outputs and lockstep count from there, and stamps may come a second time."""
+        before = self.stamp_ns()
+        jump()
+        self._seconds.jumped(self.stamp_ns() - before)
+        self.outputs.divide()
         self._gate.rewind()
         self._intake.latency.forget()
-
-    def _divide(self) -> None:
-        """The periods of the outputs in whole ticks."""
-        self._divided = [(self._clock.count(output.period_ns), output) for output in self._outputs]
-        self._report_divider = math.lcm(*(divider for divider, output in self._divided if output.in_step))
 
     def _begin_anew(self) -> None:
         """No deadline counts from before now; what answers the tick of now still does."""
@@ -337,10 +329,10 @@ class Loop:
         if self._claim is not None:
             self._claim()
         self._seen = self.sim.sample()
-        self._publish(self._outputs)
+        self._publish(self.outputs.all)
         self._started = time.monotonic_ns()
         self._pacer.restart(self._started)
-        self._second_at, self._stamp_at_second = self._started + SECOND_NS, self.stamp_ns()
+        self._seconds.begin(self._started)
         while not self._mailbox.closed:
             try:
                 self._serve()
@@ -354,14 +346,17 @@ class Loop:
         self.take_posted()
         while self._mailbox.requests:
             self._mailbox.requests.popleft()(self.sim)
-        if not self._stands():
+        if self._deaf:
+            self.watchdog.restart(time.monotonic_ns())
+            self._gate.wait_anew()
+        elif not self._stands():
             self._intake.miss_silent()
 
     def _turn(self) -> None:
         """Take the next step when its time has come, or wait for that or for news."""
         if self._stands():
             self._do_between()
-            self._mailbox.wait(self._second_at)
+            self._mailbox.wait(self._seconds.at)
             self._pacer.restart(time.monotonic_ns())
         elif not self._has_opened():
             self._await_answers()
@@ -384,20 +379,20 @@ class Loop:
     # lockstep
 
     def _is_shut(self) -> bool:
-        return self.mode == "lockstep" and self._gate.is_shut(self._place)
+        return self.mode == "lockstep" and self._gate.is_shut(self._stamps.place)
 
     def _has_opened(self) -> bool:
-        return self.mode != "lockstep" or self._gate.has_opened(self._place)
+        return self.mode != "lockstep" or self._gate.has_opened(self._stamps.place)
 
     def _await_answers(self) -> None:
         now = time.monotonic_ns()
         end = self._gate.deadline(now)
         if now >= end:
-            if self._gate.give_up(self._place):
+            if self._gate.give_up(self._stamps.place):
                 self.set_paused(True)
             return
         if self._gate.repeats(now):
-            self._publish([output for output in self._outputs_due() if output.in_step])
+            self._publish([output for output in self.outputs.due() if output.in_step])
         self._mailbox.wait(min(self._gate.next_look(end), self._report_due()))
 
     # stepping
@@ -411,10 +406,10 @@ class Loop:
         self._pacer.begin_step(due, self._stepped_at, counts=self.mode == "realtime")
         if not self._advanced():
             return
-        self._steps += 1
+        self._stamps.step()
         self._mailbox.commands.extendleft(reversed(self._intake.next_tick()))
         self._steps_asked = max(0, self._steps_asked - 1)
-        self._publish(self._outputs_due())
+        self._publish(self.outputs.due())
 
     def _advanced(self) -> bool:
         """Take one step; without the commands that act, where they would break the state. False: it is broken."""
@@ -437,14 +432,6 @@ class Loop:
 
     # publishing
 
-    @property
-    def _place(self) -> int:
-        """How many steps after the one from which outputs and lockstep count."""
-        return self._steps - self._grid
-
-    def _outputs_due(self) -> list[Output]:
-        return [output for divider, output in self._divided if self._place % divider == 0]
-
     def _publish(self, outputs: Sequence[Output]) -> None:
         stamp = self.stamp_ns()
         self._every_tick(stamp)
@@ -455,15 +442,10 @@ class Loop:
         self._intake.latency.published(stamp)
 
     def _tell_second(self) -> None:
-        now = time.monotonic_ns()
-        if now < self._report_due():
-            return
-        elapsed = now - self._second_at + SECOND_NS
-        self._rate = (self.stamp_ns() - self._stamp_at_second) / elapsed
-        self._second_at, self._stamp_at_second = now + SECOND_NS, self.stamp_ns()
-        if self._stands():
-            self._every_tick(self.stamp_ns())  # who comes now shall know the time
-        self._second(self._last_sample(), self.stamp_ns())
+        if self._seconds.is_over(self._stands()):
+            if self._stands():
+                self._every_tick(self.stamp_ns())  # who comes now shall know the time
+            self._second(self._last_sample(), self.stamp_ns())
 
     def _last_sample(self) -> Sample:
         """What is now; where that cannot be known, what was known last."""
@@ -474,9 +456,4 @@ class Loop:
         return self._seen
 
     def _report_due(self) -> int:
-        """When the next report of a second is made, if no step is taken before.
-
-        It bears the stamp of all other outputs, and waits a second for that.
-        """
-        meets = self._stands() or self._place % self._report_divider == 0
-        return self._second_at if meets else self._second_at + SECOND_NS
+        return self._seconds.due(self._stands())

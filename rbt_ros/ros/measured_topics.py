@@ -31,8 +31,9 @@ from rbt_ros.ros.coupling import (
     slowest_period,
     unit_quaternion,
 )
-from rbt_ros.ros.loop import SECOND_NS, Loop
+from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.measured_samples import Filter, Judged, Limits
+from rbt_ros.ros.outputs import SECOND_NS
 from rbt_ros.sim import Simulation
 
 JOINTS, POSE = "measured/joint_states", "measured/pose"

@@ -27,9 +27,10 @@ from rbt_ros.ros.command_topics import CommandTopics
 from rbt_ros.ros.convert import message_class, shortened
 from rbt_ros.ros.engine_parameters import EngineParameters, begin
 from rbt_ros.ros.hinge_parameters import HingeParameters
-from rbt_ros.ros.loop import SECOND_NS, Loop, Output
+from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.managed import ManagedNode
 from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
+from rbt_ros.ros.outputs import SECOND_NS, Output
 from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, is_given, parameter_table, undeclared
 from rbt_ros.ros.priority import Urgency, claim
 from rbt_ros.ros.record import NodeRecorder
@@ -60,8 +61,10 @@ class SimulatorNode(ManagedNode):
     autostart: configure now, as parameter `autostart` says as well; otherwise when a lifecycle transition asks for it.
     """
 
-    def __init__(self, scenario: Scenario | None = None, autostart: bool = True):
+    def __init__(self, scenario: Scenario | None = None, autostart: bool = True, clock_ns: int = 0):
+        """clock_ns: what the clock of this process has shown."""
         super().__init__(NAME)
+        self._clock_ns = clock_ns
         self._given, self._report_due = scenario, 0.0  # [s of steady time]
         self.autostart = self._first("autostart", True, AUTOSTART) and autostart
         choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
@@ -86,6 +89,9 @@ class SimulatorNode(ManagedNode):
         self.scenario = self._given if self._given and self._given.name == name else read_scenario(name)
         self.robot = self.scenario.robot
         self.sim = Simulation.of(self.scenario)
+        self._clock_start_ns = max(
+            self.scenario.clock_start_ns, self._clock_ns + self.sim.h_ns if self._clock_ns else 0
+        )
         declare(self, parameter_table(self.scenario))
         begin(self.sim, self._value)
         followed = prescribe(self.sim, self._value)
@@ -105,7 +111,7 @@ class SimulatorNode(ManagedNode):
         self._status = ""
         self.loop = Loop(
             self.sim,
-            clock_start_ns=self.scenario.clock_start_ns,
+            clock_start_ns=self._clock_start_ns,
             every_tick=self._stepping.watched(every_tick),
             outputs=outputs,
             on_latched=self._on_latched,
@@ -145,6 +151,11 @@ class SimulatorNode(ManagedNode):
         self.add_post_set_parameters_callback(self._on_parameters_set)
         for sentence in undeclared(self):
             self.get_logger().warning(sentence)
+
+    @property
+    def shown_ns(self) -> int:
+        """What the clock of this process has shown."""
+        return self.loop.stamp_ns() if self.configured and self.loop.started else self._clock_ns
 
     @property
     def configured(self) -> bool:
@@ -258,7 +269,7 @@ class SimulatorNode(ManagedNode):
     def _make_outputs(self) -> tuple[Callable[[int], None], list[Output]]:
         """What is published every tick, and what on dividers; latched topics are published here and now."""
         outputs, every_tick = [], _nothing
-        first, stamp = self.sim.sample(), self.scenario.clock_start_ns
+        first, stamp = self.sim.sample(), self._clock_start_ns
         local = self._value("local_frame")
         for topic in topics.published(self.robot, self._prefix, local):
             if topic.qos == "clock" and not self._value("publish_clock"):

@@ -11,11 +11,13 @@ from std_srvs.srv import SetBool
 from rbt_ros import topics
 from rbt_ros.bags.recorder import run_of
 from rbt_ros.bags.recording import Recording
+from rbt_ros.command_log import friction_name
 from rbt_ros.errors import RbtError
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.results import Sample
-from rbt_ros.ros.loop import Loop, Output
+from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.outputs import Output
 from rbt_ros.sim import Simulation
 
 FAR = 1 << 40  # ticks
@@ -96,7 +98,7 @@ class NodeRecorder:
         def end(sim: Simulation) -> None:
             self.hand_over()
             self._recording, self._loop.between = None, None
-            self._loop.remove_output(self._output)
+            self._loop.outputs.remove(self._output)
             sim.detach(self)
 
         if self._loop.alive:
@@ -156,9 +158,9 @@ class NodeRecorder:
     def _look_in_time(self, h_ns: int) -> None:
         """Ask the loop for all ticks at which something may be recorded, by steps of that length."""
         assert self._recording is not None
-        self._loop.remove_output(self._output)
+        self._loop.outputs.remove(self._output)
         self._h_ns, self._output = h_ns, Output(self._recording.common_ticks * h_ns, self.take, in_step=False)
-        self._loop.add_output(self._output)
+        self._loop.outputs.add(self._output)
 
     # Observer: what others than the loop change
 
@@ -176,6 +178,11 @@ class NodeRecorder:
         """Record an effort."""
         if self._recording:
             self._recording.note_effort(effort, self._loop.stamp_ns())
+
+    def friction(self, sim: Simulation, hinge: str, given: dict[str, float]) -> None:
+        """Record it as parameters."""
+        values = {friction_name(hinge, key): value for key, value in given.items()}
+        self.note_parameters(values, self._loop.stamp_ns())
 
     def changed(self, sim: Simulation) -> None:
         """Record that something else was set: the state of an entity, the stabilisation."""

@@ -36,10 +36,14 @@ def spin(
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     except (RCLError, UnknownROSArgsError) as err:
         raise ScenarioError(f"ROS refuses the command line: {err}") from err
+    clock_ns: int | None = 0
     end, autostart = End(duration), True
     try:
-        while _one_life(stop, scenario, autostart, end, watch):
+        while clock_ns is not None:
+            clock_ns = _one_life(stop, scenario, autostart, clock_ns, end, watch)
             autostart = False
+            gc.unfreeze()
+            gc.collect()  # until then the node of that life is seen by others
     except ExternalShutdownException:
         pass  # somebody else in this process shut ROS down: an ordinary end
     finally:
@@ -60,9 +64,12 @@ class End:
         return self._at
 
 
-def _one_life(stop, scenario, autostart: bool, end: End, watch) -> bool:
-    """Run a node until it ends or is cleaned up; whether another one is to be made, which waits to be configured."""
-    node = SimulatorNode(scenario, autostart)
+def _one_life(stop, scenario, autostart: bool, clock_ns: int, end: End, watch) -> int | None:
+    """Run a node until it ends or is cleaned up.
+
+    What the clock has shown, where another one is to be made, which waits to be configured.
+    """
+    node = SimulatorNode(scenario, autostart, clock_ns)
     try:
         executor = NodeExecutor(node)
         gc.collect()
@@ -73,7 +80,7 @@ def _one_life(stop, scenario, autostart: bool, end: End, watch) -> bool:
         _spin_until(stop, node, executor, end.begin(), watch)
         if node.defect is not None:
             raise node.defect
-        return node.renewed and not node.quitting and not stop.requested
+        return node.shown_ns if node.renewed and not node.quitting and not stop.requested else None
     finally:
         node.destroy_node()
 

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rbt_ros.ros.loop import SECOND_NS, Loop
+from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.outputs import SECOND_NS
 from rbt_ros.ros.result_codes import FAILED, INCORRECT_STATE, Refusal
 from rbt_ros.sim import Simulation
 

@@ -21,7 +21,8 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.results import Sample
 from rbt_ros.ros.errands import LOOK_S, Errands
-from rbt_ros.ros.loop import SECOND_NS, Loop, Output
+from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.outputs import SECOND_NS, Output
 from rbt_ros.ros.parameters import RATES
 from rbt_ros.sim import Simulation
 from rbt_ros.stream.controls import Controls, Push

@@ -1,8 +1,7 @@
 """Dampers of hinges, set while it moves."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
-from rbt_ros.command_log import friction_name
 from rbt_ros.core import types as t
 from rbt_ros.core.types import NV, JointKind
 from rbt_ros.model.robot import Hinge
@@ -18,8 +17,6 @@ class Bench(Protocol):
 
     sim: Simulation
 
-    def note_parameters(self, values: dict[str, Any]) -> None: ...
-
 
 def dampers(bench: Bench) -> list[Control]:
     """One for each hinge that moves."""
@@ -33,7 +30,6 @@ def _damper(bench: Bench, hinge: Hinge) -> Control:
 
     def write(value: float) -> None:
         bench.sim.set_friction(hinge.name, damping=value)
-        bench.note_parameters({friction_name(hinge.name, "damping"): value})
 
     note = "moment -k ω" if hinge.kind == JointKind.FREE else "-k · rate"
     unit = UNITS.get(hinge.kind, "N·m·s/rad")

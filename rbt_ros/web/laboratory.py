@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rbt_ros.command_log import friction_name
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
@@ -35,8 +34,6 @@ class Bench(Protocol):
     sim: Simulation
 
     def replace(self, sim: Simulation) -> None: ...
-
-    def note_parameters(self, values: dict[str, Any]) -> None: ...
 
 
 class Laboratory:
@@ -150,7 +147,6 @@ class Laboratory:
         sim = self._bench.sim
         hinge, name = sim.robot.hinges[0].name, {"external": "damping", "internal": "internal"}[key]
         sim.set_friction(hinge, **{name: value})
-        self._bench.note_parameters({friction_name(hinge, name): value})
         setattr(self, key, value)
 
     def _made(self, robot: Robot, start: BodyStart) -> Simulation:

@@ -98,11 +98,6 @@ class Live:
         self.controls.again()
         self.stream.set_scene(self._scene())
 
-    def note_parameters(self, values: dict[str, Any]) -> None:
-        """What else was set, for the bag."""
-        if self.log:
-            self.log.note_parameters(values)
-
     # running
 
     def turn(self, elapsed_ns: float) -> None:

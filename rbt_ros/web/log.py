@@ -1,7 +1,6 @@
 """The bag of a run that viewers act on: run again from it, it has the same bits."""
 
 from pathlib import Path
-from typing import Any
 
 from rbt_ros.bags.recorder import Recorder
 from rbt_ros.bags.recording import Report
@@ -22,11 +21,6 @@ class Log:
         self._count += 1
         name = self._folder.name if self._count == 1 else f"{self._folder.name}_{self._count}"
         self._recorder = Recorder(self._folder.with_name(name), sim)
-
-    def note_parameters(self, values: dict[str, Any]) -> None:
-        """Record what else was set, from the next step on."""
-        if self._recorder:
-            self._recorder.note_parameters(values)
 
     def close(self) -> None:
         """End the bag that is written to."""

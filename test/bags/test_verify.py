@@ -170,6 +170,16 @@ def test_a_bag_of_others_in_which_step_and_integrator_change(tmp_path):
     assert verdict.until_ns == 10**9 + sim.t_ns
 
 
+def test_a_bag_knows_when_friction_was_set(tmp_path):
+    """From Python, as from a viewer: it is in the log, whoever records."""
+    sim = rbt.load("five_body").simulation()
+    with rbt.Recorder(tmp_path / "b", sim):
+        sim.advance(20)
+        sim.set_friction("wrist", damping=0.5)
+        sim.advance(50)
+    assert verify(rbt.Bag(tmp_path / "b")).same
+
+
 def test_a_bag_of_others_that_tells_what_runs(tmp_path):
     """As the node tells it on ~/run, recorded by the clock on the wall: stamps give the order, resets included."""
     sim = rbt.load("five_body").simulation()

@@ -89,6 +89,13 @@ def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
     manager.until_waiting()
     peer.until(lambda: not peer.node.get_publishers_info_by_topic("/clock"), "the end of its topics", child)
     manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
+    assert peer.node.get_node_names().count("rbt_simulator") == 1, "the one before is gone"
+    shown = clock[-1].clock
+    manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
+    seen = len(clock)
+    peer.until(lambda: len(clock) > seen, "steps of the second life", child)
+    assert (clock[seen].clock.sec, clock[seen].clock.nanosec) > (shown.sec, shown.nanosec)
+    manager.done(Transition.TRANSITION_DEACTIVATE, State.PRIMARY_STATE_INACTIVE)
     assert manager.change(Transition.TRANSITION_INACTIVE_SHUTDOWN)
     assert child.wait() == 0
 

@@ -10,7 +10,8 @@ import pytest
 import rbt_ros as rbt
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Wrench, WrenchCommand
-from rbt_ros.ros.loop import Loop, Output
+from rbt_ros.ros.loop import Loop
+from rbt_ros.ros.outputs import Output
 from rbt_ros.ros.sources import Lockstep, Watchdog
 
 H = 1_000_000
@@ -392,11 +393,44 @@ def test_the_watchdog_looks_after_whom_lockstep_goes_on_without():
     ]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda loop: loop.set_mode("realtime"),
+        lambda loop: loop.set_mode("fast"),
+        lambda loop: loop.set_lockstep(Lockstep(("wrench",), 1, DEADLINE * 10**9)),
+        lambda loop: loop.set_lockstep(Lockstep(("wrench/cubesat",), 1, 1_000_000)),
+    ],
+)
+def test_an_answer_that_is_kept_is_taken_where_the_rules_change(change):
+    """It was valid when it came, and nobody would ask for it again."""
+    with Run(mode="lockstep", lockstep=Lockstep(("wrench", "wrench/cubesat"), 1, DEADLINE * 10**9)) as run:
+        run.loop.post(force(1.0), START, "wrench")
+        run.until(lambda: run.loop.state == "lockstep, waits for wrench/cubesat")
+        run.loop.call(lambda sim: change(run.loop))
+        run.until(lambda: run.sim.tick > 0)
+    assert run.latched[0] == (force(1.0), START) and run.loop.counters.accepted == 1
+
+
+@pytest.mark.parametrize("mode", ["fast", "lockstep"])
+def test_nobody_is_missed_while_no_messages_are_taken(mode):
+    """As while kernels are compiled for a lock: neither watchdog nor lockstep can know who is silent."""
+    lockstep = Lockstep(("wrench",) if mode == "lockstep" else (), 1, 50_000_000, "stop")
+    with Run(mode=mode, lockstep=lockstep, watchdog=Watchdog(50_000_000)) as run:
+        run.loop.post(force(1.0), START, "wrench")
+        with run.loop.taking_no_messages():
+            run.until(lambda: run.latched)
+            end = time.monotonic() + 0.3
+            run.until(lambda: time.monotonic() > end)
+            assert run.loop.counters.lost == 0 and not run.loop.paused and not run.faults
+        run.until(lambda: run.loop.counters.lost)
+
+
 def test_only_what_controllers_read_is_repeated_while_lockstep_waits():
     """A recorder, a viewer would have the same sample again and again."""
     seen: list[int] = []
     with Run(mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
-        run.loop.call(lambda sim: run.loop.add_output(Output(H, lambda _, stamp: seen.append(stamp), in_step=False)))
+        run.loop.call(lambda sim: run.loop.outputs.add(Output(H, lambda _, stamp: seen.append(stamp), in_step=False)))
         run.until(lambda: len(run.stamps) > 3)
     assert set(run.stamps) == {START} and not seen
 

@@ -13,8 +13,9 @@ from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.hinge_commands import HingeCommand
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros import loop as loop_module
-from rbt_ros.ros import mailbox, measures, pacing, taking
-from rbt_ros.ros.loop import Inactive, Loop, Output
+from rbt_ros.ros import mailbox, measures, outputs, pacing, taking
+from rbt_ros.ros.loop import Inactive, Loop
+from rbt_ros.ros.outputs import Output
 from rbt_ros.ros.sources import Lockstep
 
 H = 1_000_000  # [ns] the CubeSat's step
@@ -89,7 +90,7 @@ class Run:
 @pytest.fixture
 def virtual(monkeypatch) -> VirtualTime:
     clock = VirtualTime()
-    for module in (loop_module, mailbox, measures, pacing, taking):
+    for module in (loop_module, mailbox, measures, outputs, pacing, taking):
         monkeypatch.setattr(module, "time", clock)
     return clock
 
@@ -243,6 +244,21 @@ def test_the_report_comes_every_other_second_of_a_long_wait_between_the_stamps_o
         pass
     told = [stamp for _, stamp in run.seconds]
     assert told.count(START) >= 4 and told.count(START + H) >= 2 and told.count(START + 3 * H) >= 2
+
+
+def test_a_clock_that_skips_is_no_rate_and_no_ticks(virtual):
+    """As of a checkpoint of a node that ran a thousand seconds longer."""
+
+    def skip(run):
+        if len(run.stamps) == 1500:
+            run.loop.ask(lambda sim: run.loop.restarted(START + 1000 * SECOND))
+
+    with Run(ticks(3000), on_tick=skip) as run:
+        pass
+    end = run.at_end.statistics
+    assert run.stamps[-1] > START + 1000 * SECOND
+    assert (end.ticks, end.overruns) == (2999, 0)  # of 3001 stamps two were shown, and not computed
+    assert end.real_time_factor == pytest.approx(1.0, rel=1e-3)
 
 
 def test_a_request_that_was_not_begun_in_time_is_never_done(monkeypatch):

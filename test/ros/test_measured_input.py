@@ -33,6 +33,7 @@ class Bench:
     def __init__(self, integrator="dop853", **options):
         """options: parameters of measured."""
         self.sim, self.told, self.now_ns = rbt.load("wheel").simulation(), [], 1_000_000_000
+        self.started = True
         self.sim.set_integrator(integrator)
         values = VALUES | {f"measured.{name}": value for name, value in options.items()}
         self.takers, self.publishers, self.posted = {}, {JOINTS: ["encoder"], POSE: ["camera"]}, []
