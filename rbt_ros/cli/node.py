@@ -38,25 +38,28 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.ros.launching import ros_arguments, rviz_beside
 
     warn_of_compiling()
-    space = f"/{(arguments.namespace or '').strip('/')}".rstrip("/")
-    print(
-        f"{scenario.name} starts as {space}/{spinning.NAME}, scope {scope}. {hints(scenario.robot, space)}", flush=True
-    )
+
+    def greet(node: Any) -> None:
+        """Once it has its name, whoever gave it."""
+        space, name = node.get_namespace().rstrip("/"), node.get_fully_qualified_name()
+        clock = "clock" if not node.configured or node.get_parameter("publish_clock").value else ""
+        print(f"{scenario.name} starts as {name}, scope {scope}. {hints(scenario.robot, space, clock)}", flush=True)
+
     line = StatusLine()
     try:
         with rviz_beside(scenario, arguments):
             words = [sys.argv[0], *ros_arguments(arguments), *rest]
-            return spinning.spin(scenario, words, arguments.duration, watch=line.show)
+            return spinning.spin(scenario, words, arguments.duration, watch=line.show, greet=greet)
     finally:
         line.close()
 
 
-def hints(robot: Robot, space: str) -> str:
-    """Which topics to look at, and where to push. space: the namespace, "" for none."""
+def hints(robot: Robot, space: str, clock: str = "clock") -> str:
+    """Which topics to look at, and where to push. space: the namespace, "" for none; clock: "" where it has none."""
     named = {"odom", *(("joint_states",) if robot.joint_names else ())}
     seen = [f"{space}/{topic.name}" for topic in published(robot) if topic.key in named][:4]
     wrench = "wrench" if len(robot.free_bodies) == 1 else f"wrench/{robot.bodies[0].name}"
-    looks = "  ".join(["/tf", *seen, f"{space}/robot_description", "/diagnostics", "/clock"])
+    looks = "  ".join(["/tf", *seen, f"{space}/robot_description", "/diagnostics", *([f"/{clock}"] if clock else [])])
     return f"Topics to look at:\n  {looks}; push it on {space}/{wrench}. Ctrl-C ends."
 
 

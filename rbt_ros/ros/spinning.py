@@ -26,10 +26,11 @@ def spin(
     args: list[str] | None = None,
     duration: float | None = None,
     watch: Callable[[SimulatorNode], None] | None = None,
+    greet: Callable[[SimulatorNode], None] = lambda node: None,
 ) -> int:
     """Run the node until SIGINT, SIGTERM or `duration` [s of steady time]; the exit code.
 
-    watch: called twice a second, for a line of status.
+    watch: called twice a second, for a line of status; greet: once, with the first node.
     """
     stop = StopRequest()
     try:
@@ -40,8 +41,8 @@ def spin(
     end, autostart = End(duration), True
     try:
         while clock_ns is not None:
-            clock_ns = _one_life(stop, scenario, autostart, clock_ns, end, watch)
-            autostart = False
+            clock_ns = _one_life(stop, scenario, autostart, clock_ns, end, watch, greet)
+            autostart, greet = False, lambda node: None
             gc.unfreeze()
             gc.collect()  # until then the node of that life is seen by others
     except ExternalShutdownException:
@@ -64,13 +65,14 @@ class End:
         return self._at
 
 
-def _one_life(stop, scenario, autostart: bool, clock_ns: int, end: End, watch) -> int | None:
+def _one_life(stop, scenario, autostart: bool, clock_ns: int, end: End, watch, greet) -> int | None:
     """Run a node until it ends or is cleaned up.
 
     What the clock has shown, where another one is to be made, which waits to be configured.
     """
     node = SimulatorNode(scenario, autostart, clock_ns)
     try:
+        greet(node)
         executor = NodeExecutor(node)
         gc.collect()
         gc.freeze()  # what lives from here on is small: collections stay short
