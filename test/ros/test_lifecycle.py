@@ -20,12 +20,18 @@ class Manager:
         words = [word for setting in settings for word in ("-p", setting)]
         self.child = ros.run(*ros.simulator, *(["--ros-args", *words] if words else []))
         self.peer = ros.peer()
+        self._before: set[bytes] = set()  # what the node that was asked last is known by
+
+    def known_by(self) -> set[bytes]:
+        found = self.peer.node.get_publishers_info_by_topic(f"{NODE}/transition_event")
+        return {bytes(publisher.endpoint_gid) for publisher in found}
 
     def state(self) -> int:
         return self.peer.call(GetState, f"{NODE}/get_state", GetState.Request()).current_state.id
 
     def until_waiting(self) -> None:
-        """Until a node is unconfigured: what is asked of one that is being replaced gets no answer."""
+        """Until another node than before is unconfigured: one that is being replaced gives no answers."""
+        self.peer.until(lambda: self.known_by() and not self.known_by() & self._before, "another node", self.child)
         client, asked = self.peer.node.create_client(GetState, f"{NODE}/get_state"), []
 
         def waits() -> bool:
@@ -39,6 +45,8 @@ class Manager:
 
     def change(self, transition: int) -> bool:
         request = ChangeState.Request(transition=Transition(id=transition))
+        self.peer.until(self.known_by, "the node", self.child)
+        self._before = self.known_by()
         return self.peer.call(ChangeState, f"{NODE}/change_state", request).success
 
     def done(self, transition: int, state: int) -> None:

@@ -377,13 +377,11 @@ def test_the_watchdog_leaves_alone_what_somebody_else_commands_since():
 def test_the_watchdog_looks_after_whom_lockstep_goes_on_without():
     """Fallback hold lets the last wrench act, until the watchdog ends it; who never came is not missed by it."""
     lockstep = Lockstep(("wrench", "wrench/cubesat"), 1, 1_000_000, "hold")
-
-    def answer(run, sample, stamp):
-        if sample.tick == 0:
-            run.loop.post(force(1.0), stamp, "wrench")
-
-    with Run(answer=answer, mode="lockstep", lockstep=lockstep, watchdog=Watchdog(100_000_000)) as run:
-        run.until(lambda: run.loop.counters.lost == 3)
+    with Run(mode="lockstep", lockstep=lockstep, paused=True) as run:
+        run.loop.post(force(1.0), START, "wrench")
+        run.loop.call(lambda sim: run.loop.set_paused(False))
+        run.until(lambda: run.loop.counters.lost == 2)
+        run.loop.call(lambda sim: run.loop.watchdog.adjust(Watchdog(1_000_000)))
         run.until(lambda: len(run.latched) == 2)
     assert [command.wrench.force[2] for command, _ in run.latched] == [1.0, 0.0]
     assert [fault.partition(" within")[0].partition(" for")[0] for fault in run.faults] == [
