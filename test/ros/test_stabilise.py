@@ -34,7 +34,7 @@ def test_momentum_changes_by_what_is_booked(ros, seconds):
     rng, body = np.random.default_rng(5), rbt.load("cubesat").robot.bodies[0]
     start = Motion(odom[-1])
     end = start.stamp + seconds * 1_000_000_000
-    while stamp_of(odom[-1]) < end:
+    while stamp_of(odom[-1]) < end or len(log) < 10:  # a machine under load gets few commands into these seconds
         sent = len(log) + 1
         push.publish(wrench("world", tuple(rng.normal(size=3)), tuple(0.02 * rng.normal(size=3))))
         peer.until(lambda n=sent: len(log) >= n, "the command in the log", child)
@@ -49,7 +49,6 @@ def test_momentum_changes_by_what_is_booked(ros, seconds):
     assert np.abs(spin[1] - spin[0] - turning).max() < 1e-10 * size
     moved = last.momentum(body) - start.momentum(body)
     assert np.abs(moved - impulse).max() < 1e-10 * sum(np.linalg.norm(vector(m.wrench.force)) for m in log) * 0.1
-    assert len(log) > 3
 
 
 def test_the_parameter_switches_while_it_runs(ros):
