@@ -1,5 +1,8 @@
 """The standard services of simulators, asked for by another process as their tools do."""
 
+import contextlib
+import functools
+
 import numpy as np
 import pytest
 from observed import quaternion, rotation, vector
@@ -41,6 +44,10 @@ class Tool:
 
     def __init__(self, peer, child):
         self.peer, self.child = peer, child
+        self.steps = ActionClient(peer.node, SimulateSteps, f"{NODE}/simulate_steps")
+
+    def close(self) -> None:
+        self.steps.destroy()  # which its node would not do
 
     def ask(self, service: str, **fields):
         request = SERVICES[service].Request()
@@ -74,10 +81,10 @@ def node(module_ros):
 
 @pytest.fixture
 def tool(node, peer):
-    tool = Tool(peer, node)
-    if tool.state() != SimulationState.STATE_STOPPED:
-        assert tool.enter(SimulationState.STATE_STOPPED)[0] == Result.RESULT_OK
-    return tool
+    with contextlib.closing(Tool(peer, node)) as tool:
+        if tool.state() != SimulationState.STATE_STOPPED:
+            assert tool.enter(SimulationState.STATE_STOPPED)[0] == Result.RESULT_OK
+        yield tool
 
 
 def clock_ns(message: Clock) -> int:
@@ -293,33 +300,47 @@ class Goal:
 
     def __init__(self, tool, steps: int):
         self._peer, self._child = tool.peer, tool.child
-        self.client = ActionClient(tool.peer.node, SimulateSteps, f"{NODE}/simulate_steps")
-        tool.peer.until(self.client.server_is_ready, "the action server", tool.child)
+        tool.peer.until(tool.steps.server_is_ready, "the action server", tool.child)
         self.feedback: list[tuple[int, int]] = []
-        sent = self.client.send_goal_async(SimulateSteps.Goal(steps=steps), feedback_callback=self._keep)
+        sent = tool.steps.send_goal_async(SimulateSteps.Goal(steps=steps), feedback_callback=self._keep)
         tool.peer.until(sent.done, "the answer to the goal", tool.child)
         self.handle = sent.result()
-        self._result = self.handle.get_result_async()
 
     def _keep(self, message) -> None:
         self.feedback.append((message.feedback.completed_steps, message.feedback.remaining_steps))
 
+    @functools.cached_property
+    def result(self):
+        """The future of its end, asked for once; when it is there, rclpy takes no feedback any more."""
+        return self.handle.get_result_async()
+
     def wait(self) -> tuple[int, int, str]:
         """(status, code, sentence) at its end."""
-        self._peer.until(self._result.done, "the end of the steps", self._child)
-        result = self._result.result()
-        self.client.destroy()
+        asked = self.result
+        self._peer.until(asked.done, "the end of the steps", self._child)
+        result = asked.result()
         return result.status, result.result.result.result, result.result.result.error_message
+
+    def cancel(self) -> int:
+        """How many steps were taken before it ended."""
+        asked = self.handle.cancel_goal_async()
+        self._peer.until(asked.done, "the cancelling", self._child)
+        status, code, text = self.wait()
+        assert (status, code) == (5, Result.RESULT_OPERATION_FAILED) and text.endswith("steps were taken: cancelled.")
+        return int(text.split()[0])
 
 
 def test_the_action_takes_all_its_steps_and_tells_how_far_it_is(tool):
+    before = Goal(tool, 10**9)  # feedback that is sent before both sides have met is lost
+    tool.peer.until(lambda: before.feedback, "feedback", tool.child)
+    taken = before.cancel()
     goal = Goal(tool, 3000)
-    assert goal.wait() == (4, Result.RESULT_OK, "")
     tool.peer.until(lambda: goal.feedback and goal.feedback[-1] == (3000, 0), "the last feedback", tool.child)
+    assert goal.wait() == (4, Result.RESULT_OK, "")
     assert all(done + left == 3000 for done, left in goal.feedback)
     assert sorted(goal.feedback) == goal.feedback
     sim = rbt.load("wheel").simulation()
-    sim.advance(3000)
+    sim.advance(taken + 3000)
     assert as_bytes(tool.done("get_entity_state", entity="hub").state) == expected(sim, 0)
     assert tool.state() == SimulationState.STATE_PAUSED
 
@@ -337,11 +358,7 @@ def test_while_steps_are_taken_a_reset_and_other_steps_are_refused_and_a_cancel_
     status, code, text = refused.wait()
     assert (status, code) == (6, Result.RESULT_INCORRECT_STATE) and text.startswith("other steps are being taken")
     assert tool.state() == SimulationState.STATE_PLAYING
-    cancelled = goal.handle.cancel_goal_async()
-    tool.peer.until(cancelled.done, "the cancelling", tool.child)
-    status, code, text = goal.wait()
-    assert (status, code) == (5, Result.RESULT_OPERATION_FAILED) and text.endswith("steps were taken: cancelled.")
-    taken = int(text.split()[0])
+    taken = goal.cancel()
     sim = rbt.load("wheel").simulation()
     sim.advance(taken)
     assert as_bytes(tool.done("get_entity_state", entity="hub").state) == expected(sim, 0)
@@ -378,10 +395,10 @@ def test_nobody_takes_more_steps_than_a_millennium_has(tool):
 
 def test_quitting_ends_the_steps_and_the_process(ros):
     child = ros.start("wheel", start_paused=True)
-    tool = Tool(ros.peer(), child)
-    goal = Goal(tool, 10**9)
-    tool.peer.until(lambda: goal.feedback, "feedback", child)
-    assert tool.enter(SimulationState.STATE_QUITTING)[0] == Result.RESULT_OK
-    status, code, text = goal.wait()
+    with contextlib.closing(Tool(ros.peer(), child)) as tool:
+        goal = Goal(tool, 10**9)
+        tool.peer.until(lambda: goal.feedback and not goal.result.done(), "feedback", child)
+        assert tool.enter(SimulationState.STATE_QUITTING)[0] == Result.RESULT_OK
+        status, code, text = goal.wait()
     assert (status, code) == (6, Result.RESULT_OPERATION_FAILED) and text.endswith("taken: the simulator quits.")
     assert child.wait() == 0
