@@ -272,18 +272,20 @@ def test_a_controller_that_comes_back_is_taken_again_and_told_once():
 
 
 def test_stop_pauses_until_resumed_and_shows_the_tick_again_to_who_comes_back():
-    lockstep = Lockstep(("wrench",), 1, 150_000_000, "stop")
+    patient, short = (Lockstep(("wrench",), 1, ns, "stop") for ns in (DEADLINE * 10**9, 50_000_000))
     there = threading.Event()
 
     def answer(run, sample, stamp):
         if sample.tick < 5 or there.is_set():
             answering(run, sample, stamp)
 
-    with Run(answer=answer, mode="lockstep", lockstep=lockstep) as run:
+    with Run(answer=answer, mode="lockstep", lockstep=patient) as run:
+        run.until(lambda: run.stamps.count(START + 5 * H) > 2)  # again and again while it waits
+        run.loop.call(lambda sim: run.loop.set_lockstep(short))
         run.until(lambda: run.loop.paused)
         assert run.sim.tick == 5 and run.loop.state == "paused"
-        assert run.stamps.count(START + 5 * H) == 2, "repeated after 100 ms of waiting"
         there.set()
+        run.loop.call(lambda sim: run.loop.set_lockstep(patient))
         run.loop.call(lambda sim: run.loop.set_paused(False))
         run.until(lambda: run.sim.tick >= 20)
     assert run.states[START + 20 * H] == in_process(20)
