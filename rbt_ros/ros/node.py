@@ -19,6 +19,7 @@ from rbt_ros.bags.recorder import run_of
 from rbt_ros.command_log import CommandLog
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.imu import imu_fields
+from rbt_ros.model.hinge_commands import settable
 from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.results import Sample
@@ -95,7 +96,7 @@ class SimulatorNode(ManagedNode):
         declare(self, parameter_table(self.scenario))
         begin(self.sim, self._value)
         followed = prescribe(self.sim, self._value)
-        self.sim.warm_up()
+        self.sim.warm_up(changes=bool(settable(self.robot)))  # who locks shall not wait for a compiler
         self._measured = MeasuredTopics(self, self.sim, followed, self._value, self._report)
         self._prefix = self._value("frame_prefix")
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())

@@ -1,6 +1,7 @@
 """Parameters step and integrator: from the command line, while it runs, from a checkpoint; refused with the reason."""
 
 import itertools
+import sys
 
 import pytest
 from rcl_interfaces.srv import GetParameters
@@ -70,3 +71,24 @@ def test_step_and_integrator_are_parameters_that_a_checkpoint_brings_back(ros, t
 def test_what_cannot_be_ends_the_start_with_the_reason(ros, name, value, words):
     child = ros.start("five_body", **{name: value})
     assert child.wait() == 1 and words in child.stderr, child.stderr
+
+
+def test_a_node_has_the_kernels_of_locks_before_anybody_locks(ros):
+    child = ros.run(sys.executable, "-c", ASK_FOR_KERNELS)
+    assert child.wait() == 0, child.stderr
+    assert child.stdout == "False\nTrue\n"
+
+
+ASK_FOR_KERNELS = """
+import rclpy
+import rbt_ros as rbt
+from rbt_ros.core.impact import keep_momenta
+from rbt_ros.ros.node import SimulatorNode
+
+rclpy.init()
+for scenario in ("cubesat", "wheel"):  # a body that no joint holds; one that can be locked
+    node = SimulatorNode(rbt.load(scenario))
+    print(bool(keep_momenta.overloads))
+    node.destroy_node()
+rclpy.shutdown()
+"""
