@@ -129,7 +129,8 @@ def test_a_viewer_that_is_killed_leaves_the_motion_to_the_bit(share):
     stream.publish(sim.sample())
     code = (
         "import sys; from rbt_ros.stream.memory import Reader; reader = Reader(sys.argv[1])\n"
-        "while True:\n    if frame := reader.read():\n        print(frame.tick, flush=True)\n    reader.send({'key': 'nothing'})"
+        "while True:\n    if frame := reader.read():\n        print(frame.tick, flush=True)\n"
+        "    reader.send({'key': 'nothing'})"
     )
     viewer = subprocess.Popen([sys.executable, "-c", code, stream.folder], stdout=subprocess.PIPE)
     for tick in range(10, 401, 10):
