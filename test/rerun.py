@@ -100,6 +100,7 @@ class Log:
         assert said.success
         self._origin = round(float(said.message.split()[-2]) * 1e9)
         self.entries = [entry for entry in self.entries if entry[0] >= self._origin]
+        self._peer.until(self.runs, "what runs from there on", child)
 
     def _open_topics(self, child, **topics) -> None:
         """topics: name -> publisher, a first message, and another one, behind which none of the first is under way."""

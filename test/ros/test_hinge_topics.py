@@ -35,13 +35,22 @@ class Chain:
 
     def set_hinge(self, joint: str, **values):
         parameters = [self.peer.parameter(f"hinges.{joint}.{key}", value) for key, value in values.items()]
-        request = SetParametersAtomically.Request(parameters=parameters)
-        return self.peer.call(SetParametersAtomically, f"{NODE}/set_parameters_atomically", request).result
+        request, before = SetParametersAtomically.Request(parameters=parameters), len(self.log.entries)
+        result = self.peer.call(SetParametersAtomically, f"{NODE}/set_parameters_atomically", request).result
+        if result.successful:
+            self.peer.until(lambda: len(self.log.entries) > before, "the parameters in the log", self.child)
+        return result
 
     def ask(self, service: str) -> str:
         response = self.peer.call(Trigger, f"{NODE}/{service}", Trigger.Request())
         assert response.success, response.message
         return response.message
+
+    def begin_anew(self, service: str) -> None:
+        """Ask for it, and wait until the log says what runs from then on."""
+        before = len(self.log.runs())
+        self.ask(service)
+        self.peer.until(lambda: len(self.log.runs()) > before, "what runs in the log", self.child)
 
     def sent(self, kind, topic: str, message):
         """Publish a message and wait until it is in the log; its entry."""
@@ -110,10 +119,10 @@ def test_resets_and_checkpoints_are_in_the_log(ros, tmp_path):
     chain.go_on(20)
     chain.ask("save_state")
     chain.go_on(10)
-    chain.ask("reset")
+    chain.begin_anew("reset")
     chain.sent(JointState, "hinge_commands", set_point("wrist", position=[-0.3]))
     chain.go_on(20)
-    chain.ask("load_state")
+    chain.begin_anew("load_state")
     chain.go_on(20)
     ticks = [run["tick"] for run in chain.log.runs()]
     assert ticks[:2] == [0, 0] and len(ticks) == 3 and ticks[2] >= 20
@@ -149,7 +158,6 @@ WRIST = {"hinges.wrist.mode": "position", "hinges.wrist.kp": 50.0, "hinges.wrist
 def test_set_points_are_parameters_too(ros):
     chain = Chain(ros, **{name.replace(".", "__"): value for name, value in WRIST.items()})
     assert chain.set_hinge("wrist", position=-0.3).successful
-    chain.peer.until(lambda: chain.log.entries, "the set-point in the log", chain.child)
     chain.go_on(20)
     assert chain.log.digests_match(chain.joints) > 5
 
@@ -240,6 +248,8 @@ def test_the_watchdog_of_a_running_node_does_each_fallback(ros):
             diagnostics.values(report, "commands")["last fault"] == f"nothing on hinge_commands for 0.2 s: {fallback}."
         )
         chain.ask("pause")
+        if fallback != "hold":
+            chain.peer.until(lambda n=before: len(chain.log.entries) > n, "what acts instead in the log", chain.child)
         instead = [entry for _, entry in chain.log.entries[before:]]
         assert len(instead) == (fallback != "hold")
         if fallback == "zero":

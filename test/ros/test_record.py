@@ -86,7 +86,8 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
     assert not refused.success and "is there already; give another name, or remove it" in refused.message
     assert peer.set_parameter("record_to", str(tmp_path / "two")).successful
     assert record(peer, True).success
-    diagnostics.next(child)
+    second = str(tmp_path / "two")
+    diagnostics.until(lambda m: any(second in s.message for s in m.status), "its report", child)
     assert child.stop() == 0  # which ends the second one
     for name in ("one", "two"):
         files = list((tmp_path / name).glob("*.mcap"))
