@@ -345,7 +345,8 @@ class Environment:
     def _pip(self, *arguments: str) -> None:
         constraints = self.folder / "constraints.txt"
         constraints.write_text("\n".join(self.pins) + "\n", encoding="utf-8")
-        self._log([self.python, "-m", "pip", "install", "-c", constraints, *arguments], "pip install")
+        patient = "--timeout", "60", "--retries", "10"  # an index that answers late shall not end the set-up
+        self._log([self.python, "-m", "pip", "install", *patient, "-c", constraints, *arguments], "pip install")
 
     def _log(self, command: Sequence, what: str, extra: Mapping[str, str] | None = None) -> str:
         """Run it with its noise in the log file; what it printed. On failure the end of the log is shown."""

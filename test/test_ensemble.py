@@ -106,10 +106,12 @@ def test_ctrl_c_ends_it_at_whole_ticks(threads):
 
 @pytest.mark.usefixtures("ctrl_c_counts")
 def test_ctrl_c_ends_it_without_a_progress_too():
+    ensemble = [spinning(0), spinning(5)]
+    rbt.advance_many(ensemble, 1)  # kernels are loaded now: there Ctrl-C would be lost
     ctrl_c = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         ctrl_c.start()
-        rbt.advance_many([spinning(0), spinning(5)], FOR_EVER)
+        rbt.advance_many(ensemble, FOR_EVER)
     ctrl_c.join()
 
 

@@ -62,13 +62,13 @@ def records(data: bytes | mmap.mmap) -> Iterator[tuple[int, int, int]]:
         if at + RECORD.size > len(data):
             raise Damage(f"it breaks off at byte {at}")
         kind, size = RECORD.unpack_from(data, at)
-        if not 0 < kind <= DATA_END or size > len(data) - at - RECORD.size:
+        known = 0 < kind <= DATA_END and kind != FOOTER and (kind != DATA_END or size == 4)
+        if not known or size > len(data) - at - RECORD.size:
             raise Damage(f"it breaks off in the record at byte {at}")
-        if kind in (DATA_END, FOOTER):
-            if kind == DATA_END and size == 4:
-                (crc,) = struct.unpack_from("<I", data, at + RECORD.size)
-                if crc and zlib.crc32(memoryview(data)[:at]) != crc:
-                    raise Damage("it is not what its checksum says")
+        if kind == DATA_END:
+            (crc,) = struct.unpack_from("<I", data, at + RECORD.size)
+            if crc and zlib.crc32(memoryview(data)[:at]) != crc:
+                raise Damage("it is not what its checksum says")
             return
         yield kind, at + RECORD.size, at + RECORD.size + size
         at += RECORD.size + size

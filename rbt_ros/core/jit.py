@@ -1,5 +1,6 @@
 """`@kernel` and `@routine` compile; their cache folder makes the second start fast, and is never stale."""
 
+import fcntl
 import functools
 import hashlib
 import inspect
@@ -84,9 +85,23 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _core_cache_folder()
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        made = numba.njit(cache=True, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+    files = made._cache._cache_file
+    files.save = functools.partial(_save_alone, files.save)
+    return made
+
+
+def _save_alone(save: Callable[..., None], *entry: Any) -> None:
+    """Write a kernel and its line in the index while no other process does.
+
+    Two that compile the same routine for other types at the same time would both take the next free name, and the
+    index could then lead to the code of the other.
+    """
+    with (Path(_core_cache_folder()) / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        save(*entry)
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rbt_ros.errors import SetupError
@@ -108,14 +108,21 @@ def taken_by(port: int) -> str:
             return ""
         inodes |= {row[9] for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port}
     sockets = {f"socket:[{inode}]" for inode in inodes}
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if os.readlink(link) in sockets:
-                process = link.parents[1]
+    for process in Path("/proc").glob("[0-9]*"):
+        if not sockets.isdisjoint(_open_files(process)):
+            try:
                 return f" by {(process / 'comm').read_text().strip()} (process {process.name})"
-        except OSError:  # it has ended, or is not ours to look into
-            continue
+            except OSError:  # it has ended
+                continue
     return ""
+
+
+def _open_files(process: Path) -> Iterator[str]:
+    """What a process has open, as far as it is there and ours to look into."""
+    with suppress(OSError):
+        for number in os.listdir(process / "fd"):
+            with suppress(OSError):  # closed meanwhile
+                yield os.readlink(process / "fd" / number)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Versions are pinned with their checksums by package-lock.json; npm takes them fr
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -41,7 +42,9 @@ def build(work: Path | None = None) -> Path:
         _run([npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], work)
         done.write_text(lock, encoding="utf-8")
     _run([node, "build.mjs", "view.html"], work)
-    shutil.copyfile(work / "view.html", PAGE)
+    part = PAGE.with_suffix(f".{os.getpid()}.part")
+    shutil.copyfile(work / "view.html", part)
+    os.replace(part, PAGE)  # whoever serves it has the old one, or the new one
     return PAGE
 
 

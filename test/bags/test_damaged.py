@@ -1,5 +1,6 @@
 """Bags that are damaged, foreign or wrong: a clear error, or what is there and a report. Never a traceback."""
 
+import functools
 import shutil
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import rbt_ros as rbt
+from rbt_ros.bags import mcap_read
 from rbt_ros.bags.files import BagWriter
 from rbt_ros.bags.info import described
 from rbt_ros.bags.repair import repair
@@ -25,12 +27,14 @@ def whole(tmp_path_factory):
     """A small bag of two chunks, as MCAP and as sqlite3."""
     folder = tmp_path_factory.mktemp("whole") / "b"
     sim = rbt.load("five_body").simulation()
-    with rbt.Recorder(folder, sim, outputs={"markers": 0}) as recorder:
-        sim.advance(20)
-        hand = recorder.recording._hand
-        hand._queue.append((hand._scribe._bag.flush, ()))
-        sim.command(HingeCommand(("wrist",), effort=(0.5,)))
-        sim.advance(20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rbt_ros.bags.plan.FLUSH_S", float("inf"))  # the same chunks on any machine
+        with rbt.Recorder(folder, sim, outputs={"markers": 0}) as recorder:
+            sim.advance(20)
+            hand = recorder.recording._hand
+            hand._queue.append((hand._scribe._bag.flush, ()))
+            sim.command(HingeCommand(("wrist",), effort=(0.5,)))
+            sim.advance(20)
     convert = [str(Path(sys.executable).with_name("rosbags-convert")), "--src", str(folder)]
     subprocess.run([*convert, "--dst", str(folder.parent / "db"), "--dst-storage", "sqlite3"], check=True, timeout=170)
     return folder
@@ -69,10 +73,10 @@ def test_forty_damaged_mcap_bags(whole, tmp_path, seed):
         bag = rbt.Bag(tmp_path)
         if contents(bag) != before:
             assert bag.damage or bag.skipped
-        assert described(bag) and isinstance(bag.runs(), list)
-        for name in bag.topics:
+        assert described(bag)
+        for look in (bag.runs, *(functools.partial(bag.arrays, name) for name in bag.topics)):
             try:
-                bag.arrays(name)
+                look()
             except rbt.RbtError as err:
                 assert str(tmp_path) in str(err)
 
@@ -181,6 +185,27 @@ def test_bags_of_mcap_ros2_support(tmp_path):
         writer.finish()
     bag = rbt.Bag(tmp_path / "b.mcap")
     assert bag.arrays("force").numbers["x"].tolist() == [k / 3 for k in range(9)] and bag.damage == []
+
+
+def test_a_text_by_another_name_is_no_run(tmp_path):
+    with (tmp_path / "b.mcap").open("wb") as file:
+        writer = McapRos2Writer(file)
+        schema = writer.register_msgdef("std_msgs/msg/String", "string date")
+        writer.write_message(topic="/node/run", schema=schema, message={"date": "{}"}, log_time=1, publish_time=1)
+        writer.finish()
+    bag = rbt.Bag(tmp_path / "b.mcap")
+    with pytest.raises(rbt.MessageError, match="topic /node/run of .*: its definition has no text 'data'"):
+        bag.runs()
+    assert any("what runs cannot be read" in line for line in described(bag))
+
+
+@pytest.mark.parametrize("kind", [0x02, 0x0F])  # footer, end of the data
+def test_an_end_amid_the_data_is_damage(whole, tmp_path, kind):
+    data = bytearray((whole / "b_0.mcap").read_bytes())
+    chunk = next(begin for found, begin, _ in mcap_read.records(bytes(data)) if found == 0x06)
+    data[chunk - mcap_read.RECORD.size] = kind
+    (tmp_path / "b_0.mcap").write_bytes(data)
+    assert rbt.Bag(tmp_path).damage
 
 
 def test_bags_of_ros_1(tmp_path):

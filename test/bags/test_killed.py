@@ -15,7 +15,7 @@ from rosbags.rosbag2 import Reader
 import rbt_ros as rbt
 from rbt_ros.bags.repair import repair
 
-TOGETHER = 10  # children that record at the same time
+TOGETHER = 4  # children that record at the same time
 
 
 def kill_all(folder: Path, count: int, seed: int) -> None:
@@ -31,9 +31,10 @@ def kill_all(folder: Path, count: int, seed: int) -> None:
         text=True,
     ) as parent:
         assert parent.stdin and parent.stdout and parent.stdout.readline() == "ready\n"
+        killed: dict[Path, int] = {}
         try:
             for first in range(0, count, TOGETHER):
-                killed = {}
+                killed.clear()
                 for k in range(first, first + TOGETHER):
                     parent.stdin.write(f"bag{k}\n")
                     parent.stdin.flush()
@@ -41,9 +42,12 @@ def kill_all(folder: Path, count: int, seed: int) -> None:
                 waits = np.diff(np.sort(rng.uniform(0.05, 1.6, TOGETHER)), prepend=0.0)
                 for wait, (bag, child) in zip(waits, killed.items(), strict=True):
                     time.sleep(wait)
+                    killed_ns = time.monotonic_ns()
                     os.kill(child, signal.SIGKILL)
-                    check(bag, time.monotonic_ns())
+                    check(bag, killed_ns)
         finally:
+            for child in killed.values():  # ended or not: their parent has not reaped them, so the numbers are theirs
+                os.kill(child, signal.SIGKILL)
             parent.kill()
 
 

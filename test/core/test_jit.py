@@ -76,6 +76,34 @@ def test_a_second_process_compiles_nothing(package):
     assert run_python(code, package, **environment) == "1"
 
 
+def test_processes_that_compile_together_write_one_after_the_other(package):
+    """Else they take the same name for other code: the index is read, a name found, both files written, in one go."""
+    environment = {"NUMBA_CACHE_DIR": str(package / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    assert run_python(TRY_THE_LOCK, package, **environment) == "held\nheld"
+
+
+TRY_THE_LOCK = """
+import fcntl
+from pathlib import Path
+from rbt_ros.core import jit
+from rbt_ros.core.caller import f
+
+files = f._cache._cache_file
+write = files._save_data
+
+def watched(name, data):
+    with (Path(jit._core_cache_folder()) / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("held")
+    write(name, data)
+
+files._save_data = watched
+f(8.0), f(8)
+"""
+
+
 def test_cache_folder_falls_back_where_home_cannot_be_written(tmp_path, monkeypatch):
     blocked = tmp_path / "a_file"
     blocked.write_text("")

@@ -54,7 +54,8 @@ def set_all(live, **values):
     )
 
 
-def test_time_is_that_of_the_wall_times_the_rate(run):
+def test_time_is_that_of_the_wall_times_the_rate(run, monkeypatch):
+    monkeypatch.setattr("rbt_ros.web.live.LONGEST_NS", float("inf"))  # nothing is given up on a machine under load
     live = run("cubesat")
     live.turn(16.6 * TICK_NS)
     live.turn(16.6 * TICK_NS)

@@ -397,4 +397,5 @@ def test_a_run_that_ends_is_told(run, open_page):
     page = open_page(r.address)
     r.server.close()
     page.wait("/has ended/.test(document.getElementById('notes').textContent)")
-    page.errors.clear()  # of the attempts to reach it again
+    page("(rbt.source.open = () => {}, 1)")  # no more attempts to reach it again
+    page.errors.clear()  # of those before
