@@ -166,9 +166,10 @@ class Bag:
     def texts(self, name: str) -> list[tuple[int, str]]:
         """(time [ns], text) of a topic of strings."""
         found = self.arrays(name, STRING)
-        if "data" not in found.texts:
+        said = found.texts.get("data", [])
+        if len(said) != len(found.t_ns):
             raise MessageError(f"topic {name} of {self.path}: its definition has no text 'data'.")
-        return list(zip(found.t_ns.tolist(), found.texts["data"], strict=True))
+        return list(zip(found.t_ns.tolist(), said, strict=True))
 
     def runs(self) -> list[dict[str, Any]]:
         """What ran, from which stamp on: see `recorder.run_of`. Empty where the bag was not recorded by us."""

@@ -199,6 +199,17 @@ def test_a_text_by_another_name_is_no_run(tmp_path):
     assert any("what runs cannot be read" in line for line in described(bag))
 
 
+def test_a_topic_without_messages_has_no_texts(tmp_path):
+    store = get_typestore(Stores.ROS2_JAZZY)
+    with Writer(tmp_path / "b", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        writer.add_connection("/words", "std_msgs/msg/String", typestore=store)
+        note = writer.add_connection("/notes", "std_msgs/msg/String", typestore=store)
+        text = store.types["std_msgs/msg/String"]("yes")
+        writer.write(note, 1, store.serialize_cdr(text, "std_msgs/msg/String"))
+    bag = rbt.Bag(tmp_path / "b")
+    assert bag.texts("/words") == [] and bag.texts("/notes") == [(1, "yes")]
+
+
 @pytest.mark.parametrize("kind", [0x02, 0x0F])  # footer, end of the data
 def test_an_end_amid_the_data_is_damage(whole, tmp_path, kind):
     data = bytearray((whole / "b_0.mcap").read_bytes())

@@ -67,10 +67,13 @@ def test_diagnostics_keep_the_same_books_as_an_observer_of_odom(ros, tumbler):
     child = ros.start(tumbler)
     peer = ros.peer()
     odom, diagnostics = peer.listen(Odometry, "odom"), peer.diagnostics()
-    report = diagnostics.next(child)
+
+    def both():
+        reports = {stamp_of(report): report for report in diagnostics.messages}
+        return next(((reports[stamp_of(m)], Motion(m)) for m in odom if stamp_of(m) in reports), None)
+
+    report, motion = peer.until(both, "a report, and odom of its stamp", child)
     stamp = stamp_of(report)
-    peer.until(lambda: odom and stamp_of(odom[-1]) >= stamp, "odom of that stamp", child)
-    motion = next(Motion(m) for m in odom if stamp_of(m) == stamp)
     told = {key: float(value) for key, value in diagnostics.values(report, "conservation").items()}
 
     robot = rbt.load(str(tumbler)).robot
