@@ -1,5 +1,6 @@
 """The topics that take commands: each message is parsed here, in the executor's thread, and posted to the loop."""
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -51,7 +52,7 @@ class CommandTopics:
                 message_class(entry.type),
                 entry.topic,
                 functools.partial(self._take, entry),
-                qos,
+                copy.copy(qos),  # rclpy writes into it what overrides of this topic say
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
                 event_callbacks=SubscriptionEventCallbacks(
                     incompatible_qos=functools.partial(_tell, on_qos, entry.topic)

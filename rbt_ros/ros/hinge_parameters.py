@@ -1,6 +1,7 @@
 """Parameters `hinges.NAME.*`: checked together, and handed to the loop as one command."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
@@ -8,11 +9,22 @@ from rclpy.parameter import Parameter
 
 from rbt_ros.command_messages import hinge_settings
 from rbt_ros.errors import RbtError, ScenarioError
-from rbt_ros.model.hinge_commands import LOCKED, PRESCRIBED, HingeSetting, HingeSettings, Law, settable
+from rbt_ros.model.hinge_commands import (
+    LOCKED,
+    POSITION,
+    PRESCRIBED,
+    VELOCITY,
+    HingeSetting,
+    HingeSettings,
+    Law,
+    settable,
+)
 from rbt_ros.model.hinge_targets import Targets
 from rbt_ros.model.robot import Robot
+from rbt_ros.ros.parameters import is_given
 
 DEFAULTS = Law()._asdict()  # of set-points: zero
+ZERO_COUNTS = {(POSITION, "position"), (PRESCRIBED, "position"), (VELOCITY, "velocity")}
 
 
 class HingeParameters:
@@ -31,7 +43,7 @@ class HingeParameters:
         self._adopting = False
         declared = [f"hinges.{joint}.{key}" for joint in settable(robot) for key in HingeSetting._fields[1:]]
         given = {name: node.get_parameter(name).value for name in declared if node.has_parameter(name)}
-        said = {name: x for name, x in given.items() if x != DEFAULTS.get(name.rpartition(".")[2], 0.0)}
+        said = {name: x for name, x in given.items() if self._is_said(name, x, given)}
         self.start = hinge_settings(said, robot)
         try:
             self._check(self.start)
@@ -41,8 +53,20 @@ class HingeParameters:
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._act)
 
-    def adopt(self, laws: dict[str, Law]) -> None:
-        """Show the modes and gains that a checkpoint brought."""
+    def _is_said(self, name: str, x: Any, given: dict[str, Any]) -> bool:
+        """Whether the start differs by it: also by a zero that somebody gives and the mode takes."""
+        joint, _, key = name.rpartition(".")
+        if x != DEFAULTS.get(key, 0.0):
+            return True
+        return (given[f"{joint}.mode"], key) in ZERO_COUNTS and is_given(self._node, name)
+
+    def adopt(self, laws: dict[str, Law], waiting: Sequence[HingeSettings]) -> None:
+        """Show the modes and gains that a checkpoint brought; waiting: those that act from its next tick on."""
+        there = Targets(self._robot)
+        there.laws = laws
+        for settings in waiting:
+            there.laws = there.checked(settings)
+        laws = there.laws
         values = {f"hinges.{joint}.{key}": x for joint, law in laws.items() for key, x in law._asdict().items()}
         self._adopting = True
         try:

@@ -116,9 +116,9 @@ class Gate:
         watchdog, seconds = self._intake.watchdog, self.options.deadline_ns * 1e-9
         new = [source for source in missing if watchdog.miss(source)]
         if new:
+            late = f"no command stamped {self._stamp_ns()} ns on {', '.join(new)} within {seconds:g} s"
             self._intake.counters.lost += len(new)
-            names = ", ".join(new)
-            self._intake.fault(f"no command stamped {self._stamp_ns()} ns on {names} within {seconds:g} s: {fallback}.")
+            self._intake.change(f"{late}: {fallback}.")
         if fallback == "stop":
             return True
         if fallback == "zero":

@@ -8,10 +8,11 @@ is due says `pacing`, what must be answered before it `lockstep`, how commands a
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rbt_ros.errors import ChangeError, MessageError, RbtError, ScenarioError, SolveError
+from rbt_ros.model.hinge_commands import HingeSettings
 from rbt_ros.model.inputs import Command, Latched
 from rbt_ros.results import Sample
 from rbt_ros.ros.lockstep import Gate
@@ -27,6 +28,7 @@ from rbt_ros.sim import Simulation
 
 INACTIVE = "the node is inactive; activate it first."
 WAITING = "waiting"  # in a memory: commands that wait for the next tick
+PLACE = "place"  # in a memory: how many ticks after one of all outputs, and of lockstep
 SPARE_NS = 200_000  # before a deadline, where something that can wait is done
 
 
@@ -47,6 +49,7 @@ class Loop:
         on_latched: Callable[[Latched, int], None],
         on_fault: Callable[[str], None],
         second: Callable[[Sample, int], None],
+        on_change: Callable[[str], None] | None = None,
         on_restart: Callable[[], None] = lambda: None,
         mode: str = "realtime",
         factor: float = 1.0,
@@ -56,7 +59,10 @@ class Loop:
         urgency: Urgency | None = None,
         claim: Callable[[], None] | None = None,
     ):
-        """claim: called by the stepping thread before its first step, for what a thread asks of the system for good."""
+        """on_change: told who is lost or back, and that it stands still; on_fault is, where there is none.
+
+        claim: called by the stepping thread before its first step, for what a thread asks of the system for good.
+        """
         self.sim = sim
         self.failure: str | None = None  # why the simulation stands still
         self.crashed: BaseException | None = None  # a defect of ours, raised again by `stop`
@@ -69,7 +75,7 @@ class Loop:
         self._deaf = 0  # for how many reasons nobody takes messages
         self._mailbox = Mailbox()
         self._pacer = Pacer(sim, self._mailbox, factor, urgency or Urgency())
-        self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault)
+        self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault, on_change or on_fault)
         self._gate = Gate(lockstep or Lockstep(), self._intake, self.stamp_ns)
         self._every_tick, self._second, self._claim = every_tick, second, claim
         self._on_restart = on_restart  # the simulation was put elsewhere in time
@@ -278,23 +284,26 @@ class Loop:
 
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, what waits for the next tick included: see `checkpoint.py`."""
-        return {**self.sim.memory(), WAITING: self._intake.memory()}
+        return {**self.sim.memory(), WAITING: self._intake.memory(), PLACE: self._stamps.place}
 
-    def restarted(self, clock_ns: int = 0, waiting: Sequence[list[Any]] = ()) -> None:
+    def settings_waiting(self) -> list[HingeSettings]:
+        """The modes and gains that act from the next tick on."""
+        return self._intake.settings_waiting()
+
+    def restarted(self, clock_ns: int = 0, memory: Mapping[str, Any] | None = None) -> None:
         """The simulation was put elsewhere in time: forget its past, show it under the next stamp, or clock_ns.
 
-        waiting: of the memory from which it goes on.
+        memory: from which it goes on. Otherwise outputs and lockstep count from t = 0, and modes and gains that were
+        to act from the next tick on act now.
         """
         self.failure, self._steps_asked = None, 0
-        before, h_ns = self.stamp_ns(), self.sim.h_ns
-        if h_ns == self._stamps.ticks.h_ns:
-            self._stamps.skip_to(clock_ns)
-            self._seconds.jumped(self.stamp_ns() - before)
-        else:  # by the step of a checkpoint
-            self._jump(lambda: self._stamps.count_from(max(before + h_ns, clock_ns), h_ns))
-        self._intake.forget()
-        self._intake.recall(waiting)
-        self._gate.forget()
+        place = self.sim.tick if memory is None else memory.get(PLACE, self.sim.tick)
+        self._jump(lambda: self._stamps.go_on_at(clock_ns, self.sim.h_ns, place))
+        settings = self._intake.forget()
+        if memory is None:
+            self._mailbox.commands.extendleft(reversed(settings))
+        else:
+            self._intake.recall(memory.get(WAITING, ()))
         self._begin_anew()
         self._on_restart()
         self._publish(self.outputs.all)
@@ -428,7 +437,7 @@ class Loop:
         """The simulation cannot go on from here; a reset or a checkpoint can help."""
         if self.failure is None:
             self.failure = str(err)
-            self._intake.fault(f"the simulation stands still: {err}")
+            self._intake.change(f"the simulation stands still: {err}")
 
     # publishing
 

@@ -1,7 +1,9 @@
 """The ROS 2 node: parameters, publishers, subscriptions. It converts and delegates; it computes nothing."""
 
+import copy
 import functools
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -66,7 +68,8 @@ class SimulatorNode(ManagedNode):
         """clock_ns: what the clock of this process has shown."""
         super().__init__(NAME)
         self._clock_ns = clock_ns
-        self._given, self._report_due = scenario, 0.0  # [s of steady time]
+        self._given = scenario
+        self._report_due, self._told = 0.0, dict[str, float]()  # until when what was told is not repeated [s, steady]
         self.autostart = self._first("autostart", True, AUTOSTART) and autostart
         choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
         self._first("scenario", scenario.name if scenario else "cubesat", choice)
@@ -117,6 +120,7 @@ class SimulatorNode(ManagedNode):
             outputs=outputs,
             on_latched=self._on_latched,
             on_fault=self._report,
+            on_change=self._tell,
             second=self._on_second,
             on_restart=self._on_restart,
             mode=self._value("mode"),
@@ -130,7 +134,7 @@ class SimulatorNode(ManagedNode):
         self._publish_run = self._publisher("~/run", "std_msgs/msg/String", "runs")
         self._tell_run()
         post = functools.partial(self.loop.post, stamp_ns=0)
-        self._engine = EngineParameters(self, self.scenario, self.loop, self._note_parameters, self._report)
+        self._engine = EngineParameters(self, self.scenario, self.loop, self._note_parameters, self._tell)
         self._hinges = HingeParameters(self, self.robot, post, self._engine.rehearse)
         if self._hinges.start.settings:
             self.loop.post(self._hinges.start, 0)
@@ -223,7 +227,7 @@ class SimulatorNode(ManagedNode):
 
     def _on_loaded(self, sim: Simulation) -> None:
         self._engine.adopt(sim)
-        self._hinges.adopt(sim.hinge_laws)
+        self._hinges.adopt(*self.loop.call(lambda sim: (sim.hinge_laws, self.loop.settings_waiting())))
 
     # out
 
@@ -256,7 +260,7 @@ class SimulatorNode(ManagedNode):
         publisher = self.create_publisher(
             message_class(kind),
             topic,
-            QOS[qos],
+            copy.copy(QOS[qos]),  # rclpy writes into it what overrides of this topic say
             qos_overriding_options=QoSOverridingOptions.with_default_policies() if topic[0] != "~" else None,
             event_callbacks=PublisherEventCallbacks(
                 incompatible_qos=lambda event: self._on_incompatible_qos(f"publisher of {topic}")
@@ -384,6 +388,13 @@ class SimulatorNode(ManagedNode):
     def _refuse(self, text: str) -> None:
         self.loop.counters.reject(text)
         self._report(text)
+
+    def _tell(self, text: str) -> None:
+        """What changes and is told once: each such thing at most once a second, whatever else is reported."""
+        about, now = re.sub("[0-9]{9,}", "", text), time.monotonic()
+        if now >= self._told.get(about, 0.0):
+            self._told[about] = now + 1.0
+            self.get_logger().warning(shortened(text, 400))
 
     def _report(self, text: str) -> None:
         """Once a second. rclpy's own throttle looks up who calls in the sources, each time: 0.25 ms."""

@@ -9,7 +9,7 @@ from std_srvs.srv import Trigger
 
 from rbt_ros.checkpoint import read_state, restore, write_state
 from rbt_ros.errors import RbtError
-from rbt_ros.ros.loop import WAITING, Loop
+from rbt_ros.ros.loop import Loop
 from rbt_ros.sim import Simulation
 
 
@@ -70,7 +70,7 @@ class Services:
 
         def load(sim: Simulation) -> None:
             restore(sim, content, file)
-            self._loop.restarted(content["clock_ns"], content["simulation"].get(WAITING, ()))
+            self._loop.restarted(content["clock_ns"], content["simulation"])
 
         self._loop.call(load)
         self._on_loaded(self._loop.sim)

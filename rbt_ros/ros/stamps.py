@@ -37,9 +37,13 @@ class Stamps:
         self._steps += 1
         self.computed += 1
 
-    def skip_to(self, clock_ns: int) -> None:
-        """Go on at that stamp, rounded up to whole steps, and at the next one at least."""
-        self._steps = max(self._steps + 1, -(-(clock_ns - self._ticks.zero_ns) // self._ticks.h_ns))
+    def go_on_at(self, clock_ns: int, h_ns: int, place: int) -> None:
+        """Show that stamp, rounded up to whole steps, and the next one at least; there outputs are at `place`."""
+        if h_ns == self._ticks.h_ns:
+            self._steps = max(self._steps + 1, -(-(clock_ns - self._ticks.zero_ns) // h_ns))
+        else:
+            self.count_from(max(self.now_ns + h_ns, clock_ns), h_ns)
+        self._grid = self._steps - place
 
     def count_from(self, stamp_ns: int, h_ns: int) -> None:
         """That is the stamp of now, and steps have that length from here on, from where outputs and lockstep count."""

@@ -7,7 +7,7 @@ from typing import Any
 from rbt_ros.command_log import LOG_ORDER
 from rbt_ros.command_messages import command_memory, command_of
 from rbt_ros.errors import MessageError
-from rbt_ros.model.hinge_commands import HingeCommand, HingeTrajectory
+from rbt_ros.model.hinge_commands import HingeCommand, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Command, Latched, WrenchCommand
 from rbt_ros.ros.measures import Counters, Latency
 from rbt_ros.ros.sources import Posted, Watchdog
@@ -29,10 +29,12 @@ class Intake:
         watchdog: Watchdog,
         on_latched: Callable[[Latched, int], None],
         on_fault: Callable[[str], None],
+        on_change: Callable[[str], None],
     ):
-        """stamp_ns: the clock."""
+        """stamp_ns: the clock; on_change: told once that somebody is lost, or back."""
         self.counters, self.latency, self.watchdog = Counters(), Latency(sim), watchdog
-        self._sim, self._stamp_ns, self._on_latched, self._on_fault = sim, stamp_ns, on_latched, on_fault
+        self._sim, self._stamp_ns, self._on_latched = sim, stamp_ns, on_latched
+        self._on_fault, self._on_change = on_fault, on_change
         self._order_now = 0  # of the hinge commands latched in this tick: see LOG_ORDER
         self._deferred: list[Posted] = []
         self.own_refusal = ""  # the last one of a command without a source: of a parameter or a viewer
@@ -76,10 +78,14 @@ class Intake:
             for command, ahead, source in memory
         ]
 
-    def forget(self) -> None:
-        """The simulation was put elsewhere in time: nothing waits, nobody is missed."""
-        self.next_tick()
+    def settings_waiting(self) -> list[HingeSettings]:
+        """The modes and gains among what waits."""
+        return [posted.command for posted in self._deferred if isinstance(posted.command, HingeSettings)]
+
+    def forget(self) -> list[Posted]:
+        """The simulation was put elsewhere in time: nothing waits, nobody is missed. Modes and gains that waited."""
         self.watchdog.forget()
+        return [posted for posted in self.next_tick() if isinstance(posted.command, HingeSettings)]
 
     def _emptied(self) -> list[Posted]:
         deferred, self._deferred = self._deferred, []
@@ -93,7 +99,7 @@ class Intake:
             return
         self.counters.accepted += 1
         if self.watchdog.heard(posted, time.monotonic_ns()):
-            self._on_fault(f"{posted.source} is back.")
+            self._on_change(f"{posted.source} is back.")
 
     def latch(self, command: Command) -> str:
         """Let a command act from the next step on, and put it into the log; why it is refused, or nothing."""
@@ -128,6 +134,11 @@ class Intake:
         """Report what went wrong."""
         self.counters.last_fault = text
         self._on_fault(text)
+
+    def change(self, text: str) -> None:
+        """Report what is otherwise from now on, and is told once."""
+        self.counters.last_fault = text
+        self._on_change(text)
 
     # by its stamp
 
@@ -194,9 +205,9 @@ class Intake:
         if not self.watchdog.timeout_ns:
             return
         for name in self.watchdog.silent(time.monotonic_ns()):
-            self.counters.lost += 1
             fallback, seconds = self.watchdog.fallback, self.watchdog.timeout_ns * 1e-9
-            self.fault(f"nothing on {name} for {seconds:g} s: {fallback}.")
+            self.counters.lost += 1
+            self.change(f"nothing on {name} for {seconds:g} s: {fallback}.")
             self.fall_back(self.watchdog.lose(name), fallback)
 
     def fall_back(self, acting: list[Command], how: str) -> None:

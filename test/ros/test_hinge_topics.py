@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import ParameterEvent
-from rcl_interfaces.srv import SetParametersAtomically
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rerun import Log, bits_of_joints
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -162,8 +162,23 @@ def test_set_points_are_parameters_too(ros):
     assert chain.log.digests_match(chain.joints) > 5
 
 
-def test_settings_at_the_start_act_from_t_0(ros):
-    start = {**WRIST, "hinges.wrist.position": 0.3}
+def test_settings_that_wait_in_a_checkpoint_are_shown(ros, tmp_path):
+    """A mode that is set after a set-point of the same tick acts from the next one on, also when it was loaded."""
+    chain = Chain(ros, hinges__wrist__kp=50.0, state_file=str(tmp_path / "chain.json"))
+    chain.sent(JointState, "hinge_commands", set_point("left_pivot", effort=[0.1]))
+    assert chain.peer.set_parameter("hinges.wrist.mode", "position").successful
+    chain.ask("save_state")
+    assert chain.peer.set_parameter("hinges.wrist.mode", "effort").successful
+    chain.ask("load_state")
+    request = GetParameters.Request(names=["hinges.wrist.mode"])
+    assert chain.peer.call(GetParameters, f"{NODE}/get_parameters", request).values[0].string_value == "position"
+    chain.go_on(5)
+    chain.sent(JointState, "hinge_commands", set_point("wrist", position=[0.4]))
+
+
+@pytest.mark.parametrize("position", [0.3, 0.0])
+def test_settings_at_the_start_act_from_t_0(ros, position):
+    start = {**WRIST, "hinges.wrist.position": position}
     options = {name.replace(".", "__"): value for name, value in start.items()}
     child = ros.start("five_body", mode="realtime", realtime_factor=0.1, **options)
     peer = ros.peer()

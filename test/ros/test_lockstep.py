@@ -134,6 +134,43 @@ def test_each_step_waits_for_the_command_stamped_with_the_one_before(every):
     assert [stamp for _, stamp in run.latched[:3]] == [START, START + every * H, START + 2 * every * H]
 
 
+@pytest.mark.parametrize("every", [1, 4])
+def test_after_a_reset_and_from_a_checkpoint_the_same_ticks_are_answered(every):
+    """The digests are those of the law called in-process from t = 0 on."""
+    lockstep = Lockstep(("wrench",), every, DEADLINE * 10**9)
+    with Run(answer=answering, divider=every, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick > 50)
+        memory, tick = run.loop.call(lambda sim: (json.loads(json.dumps(run.loop.memory())), sim.tick))
+
+        def reset(sim) -> int:
+            sim.reset()
+            run.loop.restarted()
+            return run.loop.stamp_ns()
+
+        def load(sim) -> int:
+            sim.recall(memory)
+            run.loop.restarted(memory=memory)
+            return run.loop.stamp_ns() - tick * H
+
+        for change, last in ((reset, 200), (load, 400)):
+            end = run.loop.call(change) + last * H
+            run.until(lambda end=end: end in run.states)
+            assert run.states[end] == in_process(last, every)
+
+
+def test_modes_and_gains_that_wait_for_a_tick_outlive_a_reset():
+    """Who has set them was told that they are set."""
+    other = HingeSettings((HingeSetting("wrist", kp=20.0),))
+    with Run("five_body", mode="fast", paused=True) as run:
+        for command in (GAINS, HingeCommand(("wrist",), (0.1,)), other):
+            run.loop.post(command, 0)
+        run.until(lambda: len(run.latched) == 2)
+        run.loop.call(lambda sim: (sim.reset(), run.loop.restarted()))
+        run.until(lambda: len(run.latched) == 3)
+        assert run.sim.hinge_laws["wrist"].kp == 20.0 and run.sim.tick == 0
+    assert run.latched[2] == (other, START + H)
+
+
 def test_two_topics_must_both_answer_and_act_in_one_order():
     """Wrench and hinge commands in whatever order they come; the log shows them in that of their names."""
 
@@ -533,7 +570,7 @@ def test_what_waits_for_the_next_tick_is_in_the_checkpoint():
             run.loop.call(lambda sim: run.loop.add_steps(100))
             run.until(lambda: run.sim.tick == 100)
             digests.append(run.sim.digest())
-            run.loop.call(lambda sim: (sim.recall(memory), run.loop.restarted(waiting=memory["waiting"])))
+            run.loop.call(lambda sim: (sim.recall(memory), run.loop.restarted(memory=memory)))
     assert digests[0] == digests[1] and [command for command, _ in run.latched].count(point) == 2
 
 
