@@ -274,6 +274,26 @@ def test_the_watchdog_of_a_running_node_does_each_fallback(ros):
     assert chain.log.digests_match(chain.joints) > 20
 
 
+def test_whoever_falls_silent_is_told_of(ros):
+    """Two at once, and both when they are back: one report does not swallow the other."""
+    chain = Chain(ros, watchdog__timeout=0.2)
+    torque, effort = WrenchStamped(), set_point("wrist", effort=[0.1])
+    torque.wrench.torque.x = 1.0
+
+    def send():
+        chain.sent(JointState, "hinge_commands", effort)
+        chain.sent(WrenchStamped, "wrench/tee", torque)
+
+    send()
+    chain.ask("resume")
+    for topic in ("hinge_commands", "wrench/tee"):
+        text = f"nothing on {topic} for 0.2 s: zero."
+        chain.peer.until(lambda t=text: t in chain.child.stderr, text, chain.child)
+    send()
+    for text in ("hinge_commands is back.", "wrench/tee is back."):
+        chain.peer.until(lambda t=text: t in chain.child.stderr, text, chain.child)
+
+
 def test_the_log_has_the_parameters_that_act(ros):
     child = ros.start()
     peer = ros.peer()

@@ -179,8 +179,10 @@ def test_quality_of_service_can_be_overridden(ros):
     settings = {"qos_overrides./odom.publisher.reliability": "best_effort", "qos_overrides./odom.publisher.depth": 1}
     child = ros.start(**settings)
     peer = ros.peer()
-    (info,) = peer.until(lambda: peer.node.get_publishers_info_by_topic("odom"), "odom", child)
-    assert info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+    names = ("odom", "joint_states", "tf")  # those that are made after it, too
+    infos = [peer.until(lambda n=n: peer.node.get_publishers_info_by_topic(n), n, child)[0] for n in names]
+    reliable = [info.qos_profile.reliability == ReliabilityPolicy.RELIABLE for info in infos]
+    assert reliable == [False, True, True]
 
 
 def test_hinge_wrenches_come_on_request_with_the_bits_of_python(ros):
