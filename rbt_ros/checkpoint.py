@@ -16,7 +16,7 @@ from rbt_ros.model.checks import STAMP_END_NS
 from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
 
-FORMAT = 3
+FORMAT = 4
 
 
 def save_state(sim: Simulation, file: str | Path) -> None:
@@ -27,7 +27,8 @@ def save_state(sim: Simulation, file: str | Path) -> None:
 def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> None:
     """Write what `Simulation.memory` gave. The file is whole or not there, whenever this is ended."""
     path = as_path(file, "checkpoint", ScenarioError)
-    content = {"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "sha256": checksum(memory), "simulation": memory}
+    sha256 = checksum([clock_ns, memory])
+    content = {"rbt_checkpoint": FORMAT, "clock_ns": clock_ns, "sha256": sha256, "simulation": memory}
     text = json.dumps(content, indent=1)
     refusal = f"checkpoint '{path}' cannot be written"
     if os.path.exists(path) and not os.path.isfile(path):  # unlike those of a Path they take any name
@@ -45,9 +46,9 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
         raise ScenarioError(f"{refusal}: {getattr(err, 'strerror', err)}.") from err
 
 
-def checksum(memory: Any) -> str:
+def checksum(written: Any) -> str:
     """By which a file is known to hold what was written: a damaged number is as good a number as any other."""
-    return hashlib.sha256(json.dumps(memory).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(written).encode()).hexdigest()
 
 
 def read_state(file: str | Path) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def read_state(file: str | Path) -> dict[str, Any]:
         raise ScenarioError(
             f"checkpoint {path} is damaged: clock_ns is {clock!r}, not a time [ns] that stamps can hold."
         )
-    if content.get("sha256") != checksum(content.get("simulation")):
+    if content.get("sha256") != checksum([clock, content.get("simulation")]):
         raise ScenarioError(f"checkpoint {path} is damaged: its content is not what was written; save it anew.")
     return content
 

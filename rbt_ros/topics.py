@@ -344,6 +344,9 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         )
         if abs(drift) > limit
     ]
+    known = (sample.energy.total, *sample.momentum, *sample.angular_momentum)
+    if not all(map(math.isfinite, known)):
+        return Report("conservation", ERROR, "energy or momentum is not finite: reset, or look at the inputs", values)
     summary = "; ".join(loud) + ": a smaller step helps" if loud else "kept"
     return Report("conservation", WARN if loud else OK, summary, values)
 

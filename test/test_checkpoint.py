@@ -105,7 +105,7 @@ def test_work_of_inputs_is_in_the_checkpoint(tmp_path):
 def signed(text: str) -> str:
     """Of one that was written like that."""
     content = json.loads(text)
-    return json.dumps({**content, "sha256": checksum(content["simulation"])})
+    return json.dumps({**content, "sha256": checksum([content["clock_ns"], content["simulation"]])})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def signed(text: str) -> str:
     [
         (lambda text: "{", "is no checkpoint: "),
         (lambda text: "[" * 200_000, "is no checkpoint: "),
-        (lambda text: "[]", "is no checkpoint of format 3"),
+        (lambda text: "[]", "is no checkpoint of format 4"),
         (lambda text: signed(text.replace('"tick": 5', '"tock": 5')), "is damaged: KeyError: 'tick'"),
         (
             lambda text: signed(text.replace('"planned": []', '"planned": [[0, 1, 0], [2, 3, 2]]')),
@@ -121,6 +121,10 @@ def signed(text: str) -> str:
         ),
         (lambda text: signed(text.replace('"scenario": "', '"scenario": "0')), "is of another scenario"),
         (lambda text: text.replace('"tick": 5', '"tick": 7'), "is damaged: its content is not what was written"),
+        (
+            lambda text: text.replace('"clock_ns": 0', '"clock_ns": 10'),
+            "is damaged: its content is not what was written",
+        ),
         (lambda text: text.replace('"simulation"', '"simulations"'), "is damaged: its content is not what was written"),
         (lambda text: text.replace('"clock_ns"', '"clock"'), "is damaged: clock_ns is None, not a time"),
         (lambda text: text.replace('"clock_ns": 0', '"clock_ns": 1e9'), "is damaged: clock_ns is 1000000000.0, not a"),

@@ -572,3 +572,12 @@ def test_samples_that_cannot_come_as_often_as_asked_for_are_warned_of():
     with pytest.warns(UserWarning, match=r"every 0.003 s is no whole number of steps of 2 ms: .* every 0.004 s"):
         result = driven_pendulum().run(until=0.1, every=0.003)
     assert result.t[1] == 0.004
+
+
+def test_a_state_so_large_that_its_energy_is_infinite_is_none():
+    sim = rbt.load("cubesat").simulation()
+    start = sim.digest()
+    sim.command(WrenchCommand(Wrench("cubesat", (1e160, 0.0, 0.0), frame="world"), 10**9))
+    with pytest.raises(rbt.SolveError, match="non-finite state"):
+        sim.advance(1)
+    assert sim.digest() == start

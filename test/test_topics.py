@@ -80,6 +80,13 @@ def test_conservation_report_warns_above_its_limits():
     assert loud.level == topics.WARN and "energy drift" in loud.summary and "angular" not in loud.summary
 
 
+def test_energy_that_is_not_finite_is_an_error():
+    sample = rbt.load("cubesat").simulation().sample()
+    for kinetic in (float("inf"), float("nan")):
+        report = topics.conservation_report(sample._replace(energy=sample.energy._replace(kinetic=kinetic)), 1.0, 1.0)
+        assert report.level == topics.ERROR and "not finite" in report.summary
+
+
 def test_ropes_pull_at_their_body_in_its_own_frame():
     """A weight of 2 kg that hangs, turned by half a turn about x, from a rope on its corner: the pull is up in the
     world, down in the body's axes, and its moment about the origin is that of the arm."""

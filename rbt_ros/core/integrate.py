@@ -38,6 +38,7 @@ from rbt_ros.core.types import (
 from rbt_ros.core.work import CARRY_ROW, GOOD_ROW, STAGE_ROW, Work
 
 SEMI_IMPLICIT, RK4, DOP853, DORMAND_PRINCE = 0, 1, 2, 3
+BEYOND = 2.0**560  # times what is above 1e140, in round numbers, overflows: no state, since its energy does so, too
 
 # classical Runge-Kutta, in the form of `dop853`
 RK4_A, RK4_B, RK4_C = np.zeros((4, 4)), np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]), np.array([0.0, 0.5, 0.5, 1.0])
@@ -166,24 +167,24 @@ def normalise(model, q):
 
 @kernel
 def all_finite(y):
-    """Whether no element is a NaN or an infinity."""
+    """Whether no element is a NaN, an infinity, or so large that energies may be infinite: 1e140."""
     total = 0.0
     for i in range(y.shape[0]):
-        total += 0.0 * y[i]
+        total += 0.0 * (BEYOND * y[i])
     return all_zero(total)
 
 
 @kernel
 def first_non_finite(model, y):
-    """The body whose coordinates or velocities hold a NaN or an infinity, -1 if none does."""
+    """The body whose coordinates or velocities are not finite for `all_finite`, -1 if all are."""
     nq = coordinates(model)
     for i in range(model.tree.shape[0]):
         kind, k, j = model.tree[i, KIND], model.tree[i, Q], nq + model.tree[i, V]
         for c in range(NQ[kind]):
-            if not math.isfinite(y[k + c]):
+            if not math.isfinite(BEYOND * y[k + c]):
                 return i
         for c in range(NV[kind]):
-            if not math.isfinite(y[j + c]):
+            if not math.isfinite(BEYOND * y[j + c]):
                 return i
     return -1
 

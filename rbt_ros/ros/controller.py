@@ -46,7 +46,9 @@ class ControllerNode(Node):
 
     def __init__(self, controller: Controller, clock_start_ns: int):
         super().__init__("controller")
-        self._controller, self._clock_start_ns = controller, clock_start_ns
+        self._controller = controller
+        start = self.declare_parameter("clock_start", clock_start_ns * 1e-9).value  # [s], as the scenario has it
+        self._clock_start_ns = round(start * 1e9)
         self._prefix = self.declare_parameter("frame_prefix", "").value
         self._wanted = {JOINTS} if controller.joints else set()
         self._wanted |= set(controller.bodies)

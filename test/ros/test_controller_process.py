@@ -77,6 +77,20 @@ def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name, ticks):
         assert of_that_stamp or messages is not seen
 
 
+def test_where_the_clock_starts_otherwise_a_parameter_says_so(ros, tmp_path):
+    """The hinge follows a sine of scenario time."""
+    scenario = tmp_path / "later.yaml"
+    scenario.write_text(f"{rbt.load('five_body').text}\nclock_start: 5 s\n", encoding="utf-8")
+    child, peer = ros.start(scenario, **LOCKSTEP), ros.peer()
+    joints = peer.listen(JointState, "joint_states")
+    ros.run(sys.executable, FOLDER / "hinge_pd.py", "--ros-args", "-p", "clock_start:=5.0")
+    peer.until(lambda: joints and stamp_of(joints[-1]) > 5 * CLOCK_START + 100 * H, "100 steps", child)
+    stamp = stamp_of(joints[-1])
+    sample = in_process_at("hinge_pd", "five_body", (stamp - 5 * CLOCK_START) // H)
+    robot = rbt.load("five_body").robot
+    assert joints[-1] == fill(JointState(), topics.joint_state_fields(robot, sample, stamp))
+
+
 def test_killed_in_lockstep_its_successor_goes_on_bit_by_bit(ros):
     """SIGKILL in the middle of a run: the node waits, and repeats what the new one has to answer."""
     quiet, (scenario, options) = ros.without_shared_memory(), CASES["attitude_pd"]
