@@ -407,7 +407,7 @@ def test_a_planned_change_that_fails_stands_still_whoever_finds_it_and_blames_no
     run = Run(ticks(10**9), outputs, on_tick=push)
     run.sim.add_input(rbt.Undock("nothing"), start=0.02)
     run.loop.start()
-    wait_for(lambda: run.loop.failure)
+    wait_for(lambda: run.faults)
     assert "planned Undock(dock='nothing') failed: " in run.loop.failure
     assert run.faults == [f"the simulation stands still: {run.loop.failure}"]
     assert run.loop.counters.cancelled == 0 and run.loop.alive

@@ -81,6 +81,7 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
     assert "is being recorded already" in record(peer, True).message
     told = diagnostics.until(lambda m: any(s.name.endswith(": recording") for s in m.status), "the report", child)
     assert diagnostics.values(told, "recording")["samples lost"] == "0"
+    diagnostics.next(child)  # a second later: files enough
     assert record(peer, False).success
     refused = record(peer, True)
     assert not refused.success and "is there already; give another name, or remove it" in refused.message
@@ -88,6 +89,7 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
     assert record(peer, True).success
     second = str(tmp_path / "two")
     diagnostics.until(lambda m: any(second in s.message for s in m.status), "its report", child)
+    diagnostics.next(child)
     assert child.stop() == 0  # which ends the second one
     for name in ("one", "two"):
         files = list((tmp_path / name).glob("*.mcap"))

@@ -54,11 +54,9 @@ def test_every_topic_has_its_type_and_quality_of_service(node, peer):
         topic: (info.topic_type, info.qos_profile.durability == latched) for topic, info in seen.items()
     } == expected
     assert all(info.qos_profile.reliability == reliable for info in seen.values())
-    subscribed = {
-        name: {info.topic_type for info in peer.node.get_subscriptions_info_by_topic(name)}
-        for name in ("/wrench", "/wrench/cubesat")
-    }
-    assert subscribed == dict.fromkeys(subscribed, {"geometry_msgs/msg/WrenchStamped"})
+    for name in ("/wrench", "/wrench/cubesat"):
+        found = peer.until(lambda name=name: peer.node.get_subscriptions_info_by_topic(name), f"reader of {name}", node)
+        assert {info.topic_type for info in found} == {"geometry_msgs/msg/WrenchStamped"}
 
 
 def published(peer, count: int) -> dict:
