@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.mass_matrix import mass_matrix
+from rbt_ros.core.types import NV, V
 from rbt_ros.core.vec import add, qconj, qmul, qturn, rotation_vector_quat, scale
+from rbt_ros.core.work import workspace
 from rbt_ros.errors import MessageError
-from rbt_ros.model.attitude import turn_all
 from rbt_ros.model.inputs import Wrench
 from rbt_ros.model.robot import Robot
 from rbt_ros.results import Sample
@@ -105,35 +107,43 @@ def greatest_bandwidth(step: float) -> float:
 def coupling_wrench(
     robot: Robot, sample: Sample, i: int, pose: MeasuredPose, omega: float, at: str = "origin"
 ) -> Wrench:
-    """m (ω² Δp + 2 ω Δv) and I (ω² θ + 2 ω Δw) on floating body i, with the mass and inertia of all that hangs on it.
+    """What lets floating body i accelerate by ω² Δ + 2 ω Δ̇, with the inertia that it has now.
 
-    omega: 2π times the bandwidth [rad/s]; θ: the turn from the simulated attitude to the measured one, world axes.
+    omega: 2π times the bandwidth [rad/s]; Δ: the way and the turn from the simulated pose to the measured one.
     """
-    mass, inertia = whole_inertia(robot, sample, i)
-    force = mass * (
-        omega**2 * (np.array(pose.position) - sample.pose[i, 4:])
-        + 2.0 * omega * (np.array(pose.velocity) - sample.twist[i, 3:])
-    )
-    turn = rotation_vector(qmul(pose.quaternion, qconj(tuple(sample.pose[i, :4]))))
-    moment = inertia @ (omega**2 * turn + 2.0 * omega * (np.array(pose.omega) - sample.twist[i, :3]))
-    if at == "com":
-        moment -= np.cross(qturn(tuple(sample.pose[i, :4]), robot.bodies[i].com), force)
+    q, (w, v) = tuple(sample.pose[i, :4].tolist()), np.split(sample.twist[i], 2)
+    linear = omega**2 * (np.array(pose.position) - sample.pose[i, 4:]) + 2.0 * omega * (np.array(pose.velocity) - v)
+    turn = rotation_vector(qmul(pose.quaternion, qconj(q)))
+    angular = omega**2 * turn + 2.0 * omega * (np.array(pose.omega) - w)
+    arm = np.array(qturn(q, robot.bodies[i].com))
+    wanted = [*qturn(qconj(q), tuple(angular.tolist())), *(linear + np.cross(angular, arm))]
+    effort = felt_inertia(robot, sample, i) @ wanted
+    force, moment = effort[3:], np.array(qturn(q, tuple(effort[:3].tolist())))  # about the CoM
+    if at != "com":
+        moment += np.cross(arm, force)
     return Wrench(robot.bodies[i].name, tuple(force.tolist()), tuple(moment.tolist()), "world", at)
 
 
-def whole_inertia(robot: Robot, sample: Sample, i: int) -> tuple[float, np.ndarray]:
-    """Mass [kg] and inertia [kg m²] about the origin of body i, world axes, of all that hangs on it now."""
-    root = {robot.bodies[i].name}
-    mass, inertia = 0.0, np.zeros((3, 3))
-    for k, (body, hinge) in enumerate(zip(robot.bodies, robot.hinges, strict=True)):
-        if k != i and hinge.parent not in root:
-            continue
-        root.add(body.name)
-        R = turn_all(sample.pose[k, None, :4].repeat(3, axis=0), np.eye(3)).T
-        r = sample.pose[k, 4:] + R @ np.array(body.com) - sample.pose[i, 4:]
-        mass += body.mass
-        inertia += R @ body.inertia @ R.T + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
-    return mass, inertia
+def felt_inertia(robot: Robot, sample: Sample, i: int) -> np.ndarray:
+    """(6, 6) of [ω̇ in body axes, acceleration of the CoM] of floating body i: what a wrench on it feels now.
+
+    What hangs on it by hinges that are locked or prescribed is rigid; what is free to move, springs and controllers
+    included, yields at once. Were that counted as rigid too, damping held for a tick would throw a light base away.
+    """
+    M = np.empty((robot.freedoms, robot.freedoms))
+    mass_matrix(robot.model, sample.q, workspace(robot.model), M)
+    starts = robot.model.tree[:, V]
+    base = np.arange(starts[i], starts[i] + 6)
+    held = {
+        k
+        for h, s in zip(robot.hinges, starts, strict=True)
+        if h.name in sample.locked
+        for k in range(s, s + NV[h.kind])
+    }
+    held |= {robot.joint_place(joint)[2] for joint in sample.constraints if joint in robot.joint_names}
+    free = np.array([k for k in range(robot.freedoms) if k not in base and k not in held], int)
+    across = M[np.ix_(base, free)]
+    return M[np.ix_(base, base)] - across @ np.linalg.solve(M[np.ix_(free, free)], across.T)
 
 
 def rotation_vector(q: tuple[float, ...]) -> np.ndarray:

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.model.inputs import WrenchCommand
-from rbt_ros.ros.coupling import Coupling, MeasuredPose, greatest_bandwidth, moved, rotation_vector, slowest_period
+from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.ros.coupling import (
+    Coupling,
+    MeasuredPose,
+    felt_inertia,
+    greatest_bandwidth,
+    moved,
+    rotation_vector,
+    slowest_period,
+)
 from rbt_ros.ros.measured_topics import prescribe
 
 BANDWIDTH, TIMEOUT_NS, MS = 5.0, 200_000_000, 1_000_000
@@ -56,6 +64,38 @@ def test_the_base_comes_to_a_vehicle_that_drifts_though_samples_come_in_bursts(c
     apart = lead(craft, Coupling(craft.robot, "hub", BANDWIDTH, TIMEOUT_NS), 1500, comes, at)
     assert apart[0, 0] > 0.5 and apart[:, 0].max() < 1.2 * apart[0, 0]
     assert apart[-1].max() < np.dot(START.omega, START.omega) / (2.0 * np.pi * BANDWIDTH) ** 2
+
+
+@pytest.mark.parametrize("how", ["free", "locked", "prescribed"])
+def test_a_long_boom_on_a_light_hub_throws_nothing_away(how):
+    """A free hinge hands on no moment: with the inertia of all as one rigid body the hub would be shaken to bits."""
+    b = rbt.RobotBuilder("craft").body("hub", mass=5.0, inertia=(0.1, 0.1, 0.1))
+    b.body("boom", mass=2.0, inertia=(0.4, 0.4, 0.01), com=(0, 1.5, 0))
+    b.hinge("root", "revolute", parent="hub", child="boom", at=(0, 0.2, 0), axis=(0, 0, 1))
+    sim = rbt.Simulation(b.build())
+    if how == "locked":
+        sim.lock("root")
+    elif how == "prescribed":
+        sim.prescribe("root", 0.0)
+    apart = lead(sim, Coupling(sim.robot, "hub", BANDWIDTH, TIMEOUT_NS), 1500, lambda k: k % 10 == 0)
+    assert apart[-1].max() < (0.1 if how == "free" else 1e-3)  # the boom that swings pulls at the hub
+
+
+@pytest.mark.parametrize("hinge", ["free", "locked"])
+def test_what_a_wrench_on_the_base_feels(craft, hinge):
+    """A unit wrench about the CoM, a step of 1 µs: the inertia is what it takes for the change of velocity."""
+    if hinge == "locked":
+        craft.lock("axis")
+    before, i = craft.sample(), craft.robot.body_index("hub")
+    inertia, known = felt_inertia(craft.robot, before, i), []
+    memory = craft.memory()
+    for column in np.eye(6):
+        craft.recall(memory)
+        craft.set_step(1e-6)
+        craft.command(WrenchCommand(Wrench("hub", tuple(column[3:]), tuple(column[:3]), "body", "com"), MS))
+        craft.advance()
+        known.append((craft.sample().v[:6] - before.v[:6]) / 1e-6)
+    np.testing.assert_allclose(inertia @ np.array(known).T, np.eye(6), atol=1e-6)
 
 
 def test_it_lets_go_in_the_tick_in_which_the_time_is_over(craft):
