@@ -113,7 +113,8 @@ def test_killed_in_lockstep_its_successor_goes_on_bit_by_bit(ros):
 def test_in_real_time_the_same_file_steers(ros):
     """The wheel brings the hub to rest; the controller is killed, and one started anew goes on."""
     quiet = ros.without_shared_memory()
-    child = ros.start("wheel", realtime_factor=5.0, environ=quiet)
+    calm = {"realtime_factor": 4.0, "outputs__odom": 50.0, "outputs__joint_states": 50.0}
+    child = ros.start("wheel", **calm, environ=quiet)
     peer = ros.peer()
     odom, latched = peer.listen(Odometry, "odom"), peer.listen(JointState, "/rbt_simulator/latched/hinge_commands")
     peer.until(lambda: odom, "the node", child)
@@ -122,9 +123,8 @@ def test_in_real_time_the_same_file_steers(ros):
     controller = ros.run(*command, environ=quiet)
     peer.until(lambda: abs(Motion(odom[-1]).w_B[2] - alone) > 0.02, "the wheel at work", child)
     controller.stop(signal.SIGKILL)
-    behind = stamp_of(odom[-1]) + 1000 * H  # what was under way has come by then
-    again = ros.run(*command, environ=quiet)
-    peer.until(lambda: latched and stamp_of(latched[-1]) > behind, "commands of the new one", child)
+    again, seen = ros.run(*command, environ=quiet), len(latched)
+    peer.until(lambda: len(latched) > seen + 500, "more commands than may have been under way", child)
     peer.until(
         lambda: abs(Motion(odom[-1]).w_B[2]) < 1e-3 and abs(Motion(odom[-1]).q[3]) < 1e-2, "rest of the hub", child
     )

@@ -2,6 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -30,6 +31,11 @@ def node(module_ros):
 
 def clock_of(message: Clock) -> int:
     return message.clock.sec * 1_000_000_000 + message.clock.nanosec
+
+
+def in_a_row(stamps: list[int], count: int, period_ns: int) -> bool:
+    """Whether the last ones follow each other by that period: before, a slow reader may have missed some."""
+    return len(stamps) >= count and set(np.diff(stamps[-count:])) == {period_ns}
 
 
 def test_every_topic_has_its_type_and_quality_of_service(node, peer):
@@ -121,13 +127,11 @@ def test_diagnostics_are_named_as_rep_107_says(node, peer):
 
 
 def test_the_clock_ticks_every_step(ros):
-    """Slowed down to 200 ticks a second, so that no reader misses one: each is h after the one before."""
+    """Slowed down to 200 ticks a second, of which a reader misses few: each is h after the one before."""
     child = ros.start(realtime_factor=0.2)
     peer = ros.peer()
     clock = peer.listen(Clock, "/clock")
-    peer.until(lambda: len(clock) >= 200, "200 ticks", child)
-    stamps = [clock_of(m) for m in clock]
-    assert stamps == list(range(stamps[0], stamps[0] + len(stamps) * H, H))
+    peer.until(lambda: in_a_row([clock_of(m) for m in clock], 200, H), "200 ticks in a row", child)
 
 
 def test_clock_readers_may_be_best_effort_of_depth_one(ros):
@@ -145,14 +149,13 @@ def test_clock_readers_may_be_best_effort_of_depth_one(ros):
 
 def test_rates_are_whole_dividers_of_the_step_and_zero_is_off(ros):
     """300 Hz at 1 ms: every third tick. Stamps lie on the grid of the divider, in simulated time, at any pace."""
-    child = ros.start(outputs__tf=300.0, outputs__odom=50.0, outputs__joint_states=0.0, realtime_factor=0.5)
+    child = ros.start(outputs__tf=300.0, outputs__odom=50.0, outputs__joint_states=0.0, realtime_factor=0.1)
     peer = ros.peer()
-    tf, odom, clock = peer.listen(TFMessage, "/tf"), peer.listen(Odometry, "odom"), peer.listen(Clock, "/clock")
-    peer.until(lambda: len(tf) >= 60 and len(odom) >= 10 and clock, "tf and odom", child)
-    for stamps, divider in (([stamp_of(m.transforms[0]) for m in tf], 3), ([stamp_of(m) for m in odom], 20)):
-        ticks = [(stamp - CLOCK_START) // H for stamp in stamps]
-        assert ticks == list(range(ticks[0], ticks[0] + len(ticks) * divider, divider))
-        assert ticks[0] % divider == 0
+    tf, odom = peer.listen(TFMessage, "/tf"), peer.listen(Odometry, "odom")
+    stamps = {"tf": lambda: [stamp_of(m.transforms[0]) for m in tf], "odom": lambda: [stamp_of(m) for m in odom]}
+    for topic, count, period in (("tf", 40, 3 * H), ("odom", 10, 20 * H)):
+        peer.until(lambda t=topic, n=count, p=period: in_a_row(stamps[t](), n, p), f"{topic} in a row", child)
+        assert (stamps[topic]()[-1] - CLOCK_START) % period == 0
     assert peer.node.count_publishers("joint_states") == 0
 
 
