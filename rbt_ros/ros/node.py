@@ -392,7 +392,8 @@ class SimulatorNode(ManagedNode):
     def _tell(self, text: str) -> None:
         """What changes and is told once: each such thing at most once a second, whatever else is reported."""
         about, now = re.sub("[0-9]{9,}", "", text), time.monotonic()
-        if now >= self._told.get(about, 0.0):
+        self._told = {what: due for what, due in self._told.items() if due > now}
+        if about not in self._told:
             self._told[about] = now + 1.0
             self.get_logger().warning(shortened(text, 400))
 
