@@ -53,6 +53,7 @@ def run_of(
             "machine": platform.machine(),
         },
         "tick": sim.tick,
+        "t_ns": sim.t_ns,
         "digest": sim.digest(),
         "memory": memory,
         "obstacle": obstacle,

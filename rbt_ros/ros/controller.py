@@ -1,7 +1,9 @@
 """A controller (`rbt_ros.control`) as a process of its own: it answers each state with commands of the same stamp."""
 
 import functools
+import json
 import sys
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +13,10 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from rbt_ros import topics
 from rbt_ros.command_log import frame_of
@@ -38,6 +42,7 @@ from rbt_ros.ros.writers import field_writer
 
 JOINTS = ""  # stands for joint_states among the bodies
 DEPTH = 10
+RUNS = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 
 
@@ -46,9 +51,10 @@ class ControllerNode(Node):
 
     def __init__(self, controller: Controller, clock_start_ns: int):
         super().__init__("controller")
-        self._controller = controller
-        start = self.declare_parameter("clock_start", clock_start_ns * 1e-9).value  # [s], as the scenario has it
-        self._clock_start_ns = round(start * 1e9)
+        self._controller, self._clock_start_ns = controller, clock_start_ns
+        self._runs = f"{self.declare_parameter('simulator', 'rbt_simulator').value}/run"
+        self._zeros: deque[tuple[int, int]] = deque(maxlen=100)  # from which stamp on: that of t = 0
+        self.create_subscription(String, self._runs, self._on_run, RUNS)  # first: it is taken before samples
         self._prefix = self.declare_parameter("frame_prefix", "").value
         self._wanted = {JOINTS} if controller.joints else set()
         self._wanted |= set(controller.bodies)
@@ -95,10 +101,23 @@ class ControllerNode(Node):
             return
         joints = self._parts[JOINTS][1] if self._controller.joints else {}
         bodies = {name: self._parts[name][1] for name in self._controller.bodies}
-        for topic, action in by_topic(
-            self._controller(Observation(stamp - self._clock_start_ns, joints, bodies))
-        ).items():
-            self._send(topic, action, stamp)
+        if (t_ns := self._scenario_time(stamp)) is not None:
+            for topic, action in by_topic(self._controller(Observation(t_ns, joints, bodies))).items():
+                self._send(topic, action, stamp)
+
+    def _on_run(self, message: String) -> None:
+        try:
+            run = json.loads(message.data)
+            self._zeros.append((run["stamp"], run["stamp"] - run["t_ns"]))
+        except (ValueError, KeyError, TypeError) as err:
+            self.get_logger().warning(f"{self._runs} ignored, it does not say what runs: {err!r}")
+
+    def _scenario_time(self, stamp: int) -> int | None:
+        """By what the simulator says of its runs; None where that is still under way, and the sample comes again."""
+        zeros = [zero for since, zero in self._zeros if since <= stamp]
+        if not zeros and not self._zeros and self.count_publishers(self._runs):
+            return None
+        return stamp - (zeros[-1] if zeros else self._clock_start_ns)
 
     def _send(self, topic: str, action: Action, stamp: int) -> None:
         if isinstance(action, HingeCommand):

@@ -10,6 +10,7 @@ from fuzz import mistimed, refused
 from nav_msgs.msg import Odometry
 from observed import Motion
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 import rbt_ros as rbt
 from rbt_ros import topics
@@ -77,18 +78,25 @@ def test_its_process_in_lockstep_has_the_bits_of_in_process(ros, name, ticks):
         assert of_that_stamp or messages is not seen
 
 
-def test_where_the_clock_starts_otherwise_a_parameter_says_so(ros, tmp_path):
-    """The hinge follows a sine of scenario time."""
+def test_scenario_time_is_that_of_the_run(ros, tmp_path):
+    """A hinge follows a sine of it: the bits are those of in-process where the clock starts elsewhere, and once more
+    after a reset."""
     scenario = tmp_path / "later.yaml"
     scenario.write_text(f"{rbt.load('five_body').text}\nclock_start: 5 s\n", encoding="utf-8")
     child, peer = ros.start(scenario, **LOCKSTEP), ros.peer()
     joints = peer.listen(JointState, "joint_states")
-    ros.run(sys.executable, FOLDER / "hinge_pd.py", "--ros-args", "-p", "clock_start:=5.0")
-    peer.until(lambda: joints and stamp_of(joints[-1]) > 5 * CLOCK_START + 100 * H, "100 steps", child)
-    stamp = stamp_of(joints[-1])
-    sample = in_process_at("hinge_pd", "five_body", (stamp - 5 * CLOCK_START) // H)
+    ros.run(sys.executable, FOLDER / "hinge_pd.py")
     robot = rbt.load("five_body").robot
-    assert joints[-1] == fill(JointState(), topics.joint_state_fields(robot, sample, stamp))
+
+    def check_100_steps(zero: int):
+        peer.until(lambda: joints and stamp_of(joints[-1]) > zero + 100 * H, "100 steps", child)
+        stamp = stamp_of(joints[-1])
+        sample = in_process_at("hinge_pd", "five_body", (stamp - zero) // H)
+        assert joints[-1] == fill(JointState(), topics.joint_state_fields(robot, sample, stamp))
+
+    check_100_steps(5 * CLOCK_START)
+    said = peer.call(Trigger, "/rbt_simulator/reset", Trigger.Request()).message
+    check_100_steps(round(float(said.split()[-2]) * 1e9))
 
 
 def test_killed_in_lockstep_its_successor_goes_on_bit_by_bit(ros):
