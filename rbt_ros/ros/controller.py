@@ -115,7 +115,7 @@ class ControllerNode(Node):
     def _scenario_time(self, stamp: int) -> int | None:
         """By what the simulator says of its runs; None where that is still under way, and the sample comes again."""
         zeros = [zero for since, zero in self._zeros if since <= stamp]
-        if not zeros and not self._zeros and self.count_publishers(self._runs):
+        if not self._zeros and self.count_publishers(self._runs):
             return None
         return stamp - (zeros[-1] if zeros else self._clock_start_ns)
 
