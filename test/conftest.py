@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -65,9 +66,15 @@ class Watch:
     def remaining_files(self) -> set[str]:
         """Our files that still exist: those noted, and those that bear our name while nobody uses them."""
         now = {path.name for path in self.shm.glob("*")}
-        named = {name for name in now - self._before if "rbt" in name}
+        named = {name for name in now - self._before if "rbt" in name and not self._is_another_view(name)}
         found = now & self.files | (named and named - _mapped_by_any())
         return {name for name in found if (self.shm / name).exists()}  # not removed meanwhile by who used it
+
+    def _is_another_view(self, name: str) -> bool:
+        """Whether a process that is not ours shows a view there, which it does not map at its begin and end."""
+        found = re.match(r"rbt_view-(\d+)-", name)
+        pid = int(found[1]) if found else os.getpid()
+        return pid != os.getpid() and pid not in self.processes() and Path(f"/proc/{pid}").exists()
 
     def give_ports_back(self) -> None:
         """Remove our ports that nobody uses, and forget all of them: who is next in a domain has the same ones.

@@ -371,6 +371,7 @@ def ros(watch, tmp_path, kernel_cache):
 def module_ros(watch, tmp_path_factory, kernel_cache):
     """A ROS domain for the tests of one module, which share its node and leave it as it was."""
     with _ros(watch, tmp_path_factory.mktemp("ros"), kernel_cache) as ros:
+        ros.limit = 600  # of one node for them all
         yield ros
 
 

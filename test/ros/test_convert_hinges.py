@@ -2,7 +2,7 @@
 
 import pytest
 from geometry_msgs.msg import WrenchStamped
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rcl_interfaces.msg import ParameterEvent
 from sensor_msgs.msg import JointState
@@ -19,6 +19,7 @@ ROBOT = rbt.load("five_body").robot
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 STAMPS = st.integers(0, 2**31 * 10**9 - 1)
 NAMES = st.lists(st.sampled_from(ROBOT.joint_names), min_size=1, max_size=3, unique=True).map(tuple)
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def rows(count: int):
@@ -41,6 +42,7 @@ def trajectories(draw):
     return HingeTrajectory(joints, times, positions, velocities)
 
 
+@relaxed
 @given(points(), STAMPS)
 def test_joint_state_and_back(command, stamp):
     message = fill(JointState(), c.hinge_command_fields(command, stamp))
@@ -48,6 +50,7 @@ def test_joint_state_and_back(command, stamp):
     assert stamp_of(message) == stamp
 
 
+@relaxed
 @given(trajectories(), STAMPS)
 def test_trajectory_and_back(command, stamp):
     message = fill(JointTrajectory(), c.trajectory_fields(command, stamp))
@@ -55,6 +58,7 @@ def test_trajectory_and_back(command, stamp):
     assert stamp_of(message) == stamp
 
 
+@relaxed
 @given(rows(3), st.sampled_from(["position", "velocity", "effort"]))
 def test_array_and_back(values, what):
     command = HingeCommand(ROBOT.joint_names)._replace(**{what: values})
@@ -62,6 +66,7 @@ def test_array_and_back(values, what):
     assert c.array_command(message, what, ROBOT.joint_names) == command
 
 
+@relaxed
 @given(rows(3), st.sampled_from(["", "a/"]))
 def test_torque_and_back(torque, prefix):
     command = HingeTorque("elbow", torque)
@@ -79,6 +84,7 @@ SETTINGS = st.builds(
 )
 
 
+@relaxed
 @given(SETTINGS, STAMPS)
 def test_settings_and_back(setting, stamp):
     command = HingeSettings((setting, HingeSetting("shoulder", "free")))

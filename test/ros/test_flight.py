@@ -45,7 +45,7 @@ def test_tf_is_the_exact_attitude_to_the_order_of_rk4(ros):
     clock, tf = peer.listen(Clock, "/clock", depth=1), peer.listen(TFMessage, "/tf")
     peer.until(lambda: clock and peer.node.count_publishers("/tf"), "clock", child)
     assert clock[0].clock.sec == 1, "the clock starts at clock_start = 1 s, and this test came too late"
-    assert peer.set_parameter("realtime_factor", 0.2).successful
+    assert peer.set_parameter("realtime_factor", 0.1).successful
     peer.until(lambda: tf, "the transform of the first second", child)
     assert peer.set_parameter("realtime_factor", 4.0).successful
     peer.until(lambda: tf and tf[-1].transforms[0].header.stamp.sec >= 11, "10 s of flight", child)

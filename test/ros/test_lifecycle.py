@@ -97,7 +97,7 @@ def test_it_waits_is_configured_runs_stands_still_and_begins_anew(simulator):
     manager.until_waiting()
     peer.until(lambda: not peer.node.get_publishers_info_by_topic("/clock"), "the end of its topics", child)
     manager.done(Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE)
-    assert peer.node.get_node_names().count("rbt_simulator") == 1, "the one before is gone"
+    peer.until(lambda: peer.node.get_node_names().count("rbt_simulator") == 1, "the end of the one before", child)
     shown = clock[-1].clock
     manager.done(Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE)
     seen = len(clock)

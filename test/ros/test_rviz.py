@@ -138,7 +138,7 @@ def test_rviz_runs_beside_the_node_and_ends_with_it(ros, tmp_path):
     child = ros.start("wheel", "--rviz", "--namespace", "b", "--frame-prefix", "b/", environ=path)
     peer = ros.peer()
     odom = peer.listen(Odometry, "/b/odom")
-    peer.until(lambda: odom and (tmp_path / "words").exists(), "the node and RViz", child)
+    words, told = tmp_path / "words", "use_sim_time:=true -r __ns:=/b"
+    peer.until(lambda: odom and words.exists() and told in words.read_text(), "the node and RViz", child)
     assert (tmp_path / "shown").read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"), "b/")
-    assert "use_sim_time:=true -r __ns:=/b" in (tmp_path / "words").read_text()
     assert child.stop() == 0
