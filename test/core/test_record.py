@@ -5,7 +5,7 @@ import pytest
 
 import rbt_ros as rbt
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.integrate import DOP853, RK4, advance
+from rbt_ros.core.integrate import BEYOND, DOP853, RK4, advance
 from rbt_ros.core.record import fill_derivatives, recorder
 from rbt_ros.core.types import (
     LOAD_FORCE,
@@ -41,11 +41,11 @@ def test_a_recorded_run_is_the_run(method, every):
 
 
 def test_a_failure_leaves_the_rows_before_it():
-    """A velocity just below the largest number, and a force that takes it beyond in the second step."""
+    """A velocity just below what is none any more, and a force that takes it beyond in the second step."""
     y, states = START.copy(), np.full((5, 13), 7.0)
     load = np.zeros((1, 12))
-    load[0, [LOAD_FRAME, LOAD_FORCE]] = WORLD_AXES, 1e308
-    y[10] = 1.79e308
+    load[0, [LOAD_FRAME, LOAD_FORCE]] = WORLD_AXES, 1e308 / BEYOND
+    y[10] = 1.79e308 / BEYOND
     record = recorder(MODEL, y, FREE._replace(load=load), 10_000_000, RK4, workspace(MODEL))
     code, tick, body = record(0, 1, states)
     assert (code, tick, body) == (NON_FINITE, 1, 0)
