@@ -1,8 +1,8 @@
 """What every test that starts processes shares: a marked environment, warm kernels, and nothing left behind."""
 
+import contextlib
 import fcntl
 import os
-import re
 import subprocess
 import sys
 import uuid
@@ -66,15 +66,9 @@ class Watch:
     def remaining_files(self) -> set[str]:
         """Our files that still exist: those noted, and those that bear our name while nobody uses them."""
         now = {path.name for path in self.shm.glob("*")}
-        named = {name for name in now - self._before if "rbt" in name and not self._is_another_view(name)}
-        found = now & self.files | (named and named - _mapped_by_any())
+        named = {name for name in now - self._before if "rbt" in name}
+        found = now & self.files | (named and named - _used_by_any())
         return {name for name in found if (self.shm / name).exists()}  # not removed meanwhile by who used it
-
-    def _is_another_view(self, name: str) -> bool:
-        """Whether a process that is not ours shows a view there, which it does not map at its begin and end."""
-        found = re.match(r"rbt_view-(\d+)-", name)
-        pid = int(found[1]) if found else os.getpid()
-        return pid != os.getpid() and pid not in self.processes() and Path(f"/proc/{pid}").exists()
 
     def give_ports_back(self) -> None:
         """Remove our ports that nobody uses, and forget all of them: who is next in a domain has the same ones.
@@ -82,7 +76,7 @@ class Watch:
         Who still sends to a participant that has ended opens its port once more. The ended one had removed it, and who
         sends never does. The segments of a participant are its own alone, and stay ours.
         """
-        used, ports = _mapped_by_any(), {name for name in self.files if _segment(name).startswith("fastrtps_port")}
+        used, ports = _used_by_any(), {name for name in self.files if _segment(name).startswith("fastrtps_port")}
         for name in ports:
             if _segment(name) not in used:
                 (self.shm / name).unlink(missing_ok=True)
@@ -90,7 +84,7 @@ class Watch:
 
     def remove_files(self) -> None:
         """Tidy up after a process that was killed: Fast DDS removes its files only when it ends by itself."""
-        used = _mapped_by_any()
+        used = _used_by_any()
         for name in self.remaining_files():
             if _segment(name) not in used:
                 (self.shm / name).unlink(missing_ok=True)
@@ -107,13 +101,27 @@ def _mapped(process: Path) -> set[str]:
         lines = (process / "maps").read_text().splitlines()
     except OSError:  # it has ended, or is not ours to look into
         return set()
-    paths = (line.rpartition("/dev/shm/")[2].partition(" ")[0] for line in lines if " /dev/shm/" in line)
-    return {path.partition("/")[0] for path in paths}  # of a file in a folder there: the folder
+    return _names(line.partition(" /dev/shm/")[2] for line in lines)
 
 
-def _mapped_by_any() -> set[str]:
-    """The names in /dev/shm that any process maps, ours or not."""
-    return set().union(*(_mapped(folder) for folder in Path("/proc").glob("[0-9]*")))
+def _opened(process: Path) -> set[str]:
+    """The names in /dev/shm that a process has open: a view holds the lock on its folder from begin to end."""
+    found = []
+    with contextlib.suppress(OSError):  # it has ended, or is not ours to look into
+        for handle in os.listdir(process / "fd"):
+            with contextlib.suppress(OSError):  # closed meanwhile
+                found.append(os.readlink(process / "fd" / handle))
+    return _names(path.removeprefix("/dev/shm/") for path in found if path.startswith("/dev/shm/"))
+
+
+def _names(paths) -> set[str]:
+    """The first name of each path; without what the kernel writes behind it."""
+    return {path.partition(" ")[0].partition("/")[0] for path in paths} - {""}
+
+
+def _used_by_any() -> set[str]:
+    """The names in /dev/shm that any process uses, ours or not."""
+    return set().union(*(_mapped(folder) | _opened(folder) for folder in Path("/proc").glob("[0-9]*")))
 
 
 @pytest.fixture(scope="session", autouse=True)

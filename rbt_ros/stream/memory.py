@@ -7,22 +7,28 @@
 
 The counter is odd while the row is written, so that a reader sees a whole row or none (a sequence lock). The reader,
 another process, makes float32 of it.
+
+Whoever runs holds a lock on the folder, which the system releases when it ends, however it ends. A folder without a
+lock was left behind. Process numbers would not tell: containers that share /dev/shm have numbers of their own.
 """
 
 import contextlib
 import errno
+import fcntl
 import json
 import mmap
 import os
 import select
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbt_ros.errors import SetupError
 from rbt_ros.results import Sample
 from rbt_ros.stream.layout import Layout
 
@@ -51,22 +57,38 @@ class Stream:
     def __init__(self, layout: Layout, scene: dict[str, Any]):
         """scene: what `scene.described` tells; more keys may stand in it."""
         forget_the_dead()
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-", dir=SHM if SHM.is_dir() else None))
+        place = SHM if SHM.is_dir() else Path(tempfile.gettempdir())
+        try:
+            self.folder, self._lock = own_folder(place)
+            try:
+                self._fill_folder(layout, scene)
+            except OSError:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                os.close(self._lock)
+                raise
+        except OSError as err:
+            raise SetupError(
+                f"the view has no room in {place}: {err.strerror}; free some, or leave the view out."
+            ) from err
+
+    def _fill_folder(self, layout: Layout, scene: dict[str, Any]) -> None:
         size = 8 * HEAD + 8 * layout.size
         with open(self.folder / "frame", "wb+") as file:
-            file.truncate(size)
+            file.write(bytes(size))  # its pages are there: where memory is full, to write into a map would end us
+            file.flush()
             self._map = mmap.mmap(file.fileno(), size)
         self._head = memoryview(self._map)[: 8 * HEAD].cast("q")
         self._fill = layout.filler(np.frombuffer(self._map, offset=8 * HEAD))
         self._counter = 0
         os.mkfifo(self.folder / "commands", 0o600)
+        self._replace("scene.json", scene)
+        self._replace("settings.json", {})
+        self._head[SCENE] = self._head[SETTINGS] = 1
         # open for both: a viewer that goes does not end the pipe
         self._pipe = os.open(self.folder / "commands", os.O_RDWR | os.O_NONBLOCK)
         self._news = select.poll()  # a third of the time of a read that finds nothing
         self._news.register(self._pipe, select.POLLIN)
         self._rest = b""
-        self.set_scene(scene)
-        self.set_settings({})
 
     def publish(self, sample: Sample) -> None:
         """Show this sample."""
@@ -79,13 +101,11 @@ class Stream:
 
     def set_scene(self, scene: dict[str, Any]) -> None:
         """Describe bodies anew: as many as before."""
-        self._replace("scene.json", scene)
-        self._head[SCENE] += 1
+        self._tell("scene.json", scene, SCENE)
 
     def set_settings(self, settings: dict[str, Any]) -> None:
         """Tell what is set, and what was refused."""
-        self._replace("settings.json", settings)
-        self._head[SETTINGS] += 1
+        self._tell("settings.json", settings, SETTINGS)
 
     def commands(self) -> Iterator[dict[str, Any]]:
         """What viewers have sent since the last call; never waits. What is no JSON object is passed over."""
@@ -105,6 +125,16 @@ class Stream:
         del self._fill
         self._map.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
+
+    def _tell(self, name: str, content: dict[str, Any], revision: int) -> None:
+        """Where there is no room for it, viewers keep what they have: the simulation goes on."""
+        try:
+            self._replace(name, content)
+        except OSError as err:
+            warnings.warn(f"viewers are not told what changed: {self.folder}: {err.strerror}.", stacklevel=3)
+            return
+        self._head[revision] += 1
 
     def _replace(self, name: str, content: dict[str, Any]) -> None:
         part = self.folder / f"{name}.part"
@@ -170,9 +200,38 @@ class Reader:
         self._map.close()
 
 
+def own_folder(place: Path) -> tuple[Path, int]:
+    """A new folder, and the lock on it. Another run that starts now may have removed it unlocked: then the next one."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=NAME, dir=place))
+        lock = lock_of(folder)
+        if lock is None:
+            continue
+        if folder.exists():
+            return folder, lock
+        os.close(lock)
+
+
+def lock_of(folder: Path) -> int | None:
+    """A handle of the folder that keeps it locked while it is open; None where another one has it, or it is none."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # gone, a link, somebody else's
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
+
+
 def forget_the_dead() -> None:
-    """Remove what killed runs have left behind."""
+    """Remove what killed runs of this user have left behind."""
     for folder in SHM.glob(f"{NAME}*"):
-        pid = folder.name.removeprefix(NAME).partition("-")[0]
-        if pid.isdigit() and not Path("/proc", pid).exists():
+        lock = lock_of(folder)
+        if lock is None:
+            continue
+        if os.fstat(lock).st_uid == os.geteuid():
             shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)

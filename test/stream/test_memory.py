@@ -1,8 +1,10 @@
 """The shared folder: rows are the samples to float32, readers see whole rows, nobody who looks on changes a bit."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,8 +147,149 @@ def test_a_viewer_that_is_killed_leaves_the_motion_to_the_bit(share):
     assert sim.digest() == alone.digest()
 
 
-def test_what_killed_runs_left_behind_goes(share):
-    dead = memory.SHM / f"{memory.NAME}999999999-x"  # no process has that number
-    dead.mkdir()
+BESIDE = """
+import sys, time
+import rbt_ros as rbt
+from rbt_ros.stream.layout import Layout
+from rbt_ros.stream.memory import Stream
+from rbt_ros.stream.scene import described
+
+sim = rbt.load("cubesat").simulation()
+stream = Stream(Layout(sim.robot), described(sim.robot))
+print(stream.folder, flush=True)
+sys.stdin.read()
+stream.close()
+"""
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+
+
+@pytest.fixture
+def beside():
+    """beside(*how) -> a process that shows a run and the folder of it; killed at the end, as is what it has left."""
+    started = []
+
+    def beside(*how):
+        command = [*how, sys.executable, "-c", BESIDE]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        folder = Path(process.stdout.readline().strip())
+        started.append((process, folder))
+        return process, folder
+
+    yield beside
+    for process, folder in started:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_what_killed_runs_left_behind_goes_and_what_living_ones_use_stays(share, beside):
+    killed, left = beside()
+    _, used = beside()
+    killed.kill()
+    killed.wait()
+    assert left.exists()
     stream, _ = share(rbt.load("cubesat").simulation())
-    assert not dead.exists() and stream.folder.exists()
+    assert not left.exists() and used.exists() and stream.folder.exists()
+
+
+def test_a_run_in_another_pid_namespace_keeps_its_folder(share, beside):
+    """As in a container with --ipc=host: /dev/shm is the same, and its process number stands for nothing here."""
+    if subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets us make no PID namespace: unshare --pid wants root, or user namespaces")
+    first, _ = share(rbt.load("cubesat").simulation())
+    process, folder = beside(*NAMESPACE)  # there is none of our numbers there
+    assert first.folder.exists()
+    second, _ = share(rbt.load("cubesat").simulation())
+    reader = Reader(folder)  # it is whole, and is still listened to
+    assert reader.send({"key": "pause"}) == ""
+    reader.close()
+    process.communicate("")
+    assert process.returncode == 0 and not folder.exists() and second.folder.exists()
+
+
+def test_what_bears_our_name_and_is_no_folder_of_ours_stays(share, tmp_path):
+    """/dev/shm is everybody's: a link there leads nowhere, a file is not opened."""
+    (tmp_path / "kept").touch()
+    link, file = memory.SHM / f"{memory.NAME}link", memory.SHM / f"{memory.NAME}file"
+    link.symlink_to(tmp_path)
+    file.touch()
+    try:
+        share(rbt.load("cubesat").simulation())
+        assert link.is_symlink() and file.exists() and (tmp_path / "kept").exists()
+    finally:
+        link.unlink()
+        file.unlink()
+
+
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(share, monkeypatch):
+    """Another run that starts at the same time takes it for one that was left."""
+    made, lock = [], memory.lock_of
+
+    def robbed(folder, *how):
+        made.append(folder)
+        if len(made) == 1:
+            shutil.rmtree(folder)
+        return lock(folder, *how)
+
+    monkeypatch.setattr(memory, "forget_the_dead", lambda: None)
+    monkeypatch.setattr(memory, "lock_of", robbed)
+    stream, _ = share(rbt.load("cubesat").simulation())
+    assert len(set(made)) == 2 and stream.folder == made[1]
+
+
+FULL = """
+import sys, warnings
+from pathlib import Path
+import rbt_ros as rbt
+from rbt_ros.errors import SetupError
+from rbt_ros.stream import memory
+from rbt_ros.stream.layout import Layout
+from rbt_ros.stream.scene import described
+
+memory.SHM, rest = Path(sys.argv[1]), Path(sys.argv[1], "rest")
+
+def fill():
+    with rest.open("ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+sim = rbt.load("cubesat").simulation()
+fill()
+try:
+    memory.Stream(Layout(sim.robot), described(sim.robot))
+except SetupError as err:
+    print(err)
+print([path.name for path in memory.SHM.iterdir()])
+rest.unlink()
+stream = memory.Stream(Layout(sim.robot), described(sim.robot))
+fill()
+with warnings.catch_warnings(record=True) as told:
+    stream.set_settings({"controls": ["x" * 10000]})
+print(told[0].message)
+sim.advance(3)
+stream.publish(sim.sample())
+reader = memory.Reader(stream.folder)
+print(reader.read().tick, reader.settings())
+"""
+
+
+def test_a_full_memory_refuses_the_view_and_never_ends_the_run(tmp_path):
+    """A write into a map without a page behind it would be SIGBUS."""
+    mount = 'mount -t tmpfs -o size=256k none "$0" && exec "$@"'
+    inside = ["unshare", "--mount", "sh", "-c", mount, str(tmp_path)]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets us mount no small memory: unshare --mount wants root")
+    done = subprocess.run(
+        [*inside, sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    refused, left, told, shown = done.stdout.splitlines()
+    assert refused == f"the view has no room in {tmp_path}: No space left on device; free some, or leave the view out."
+    assert left == "['rest']"
+    assert "viewers are not told what changed" in told and "No space left on device" in told
+    assert shown == "3 {}"
