@@ -60,7 +60,7 @@ class View:
         self._tell()
         self._server = Server(self.stream.folder, PORT)
         self._thread.start()
-        open_browser(self._server.address)
+        open_browser(self._server.entry)
         return self._server.address
 
     def take_no_more(self) -> None:

@@ -1,13 +1,14 @@
 """Starts the server process of the browser view, tells its address, opens a browser if there is any.
 
 The server is another program (`rbt_ros.web.server`): nothing of it is loaded here, so that a node can start it, too.
+All users of a machine can read command lines: the server gets its secrets through a pipe, and a browser is started with
+an address that works once, for this user only.
 """
 
 import importlib.util
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import webbrowser
@@ -16,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rbt_ros.errors import SetupError
+from rbt_ros.stream.tcp import next_free, taken_by
 
 PORT = 7373
 TRIES = 20  # ports after that one
@@ -30,11 +32,11 @@ class Server:
         """fixed: that port or none. Else the next free one is taken, and `moved` says why."""
         if importlib.util.find_spec("websockets") is None:
             raise SetupError("the browser view needs websockets: pip install 'rbt_ros[view]'")
-        self.token = secrets.token_urlsafe(18)
+        self.token, self._once = secrets.token_urlsafe(18), secrets.token_urlsafe(18)
         self.moved = ""
         for attempt in range(1 if fixed or port == 0 else TRIES):
             number = port + attempt
-            self._process, answer = _started(folder, number, self.token)
+            self._process, answer = _started(folder, number, {"token": self.token, "once": self._once})
             if "port" in answer:
                 self.port = int(answer["port"])
                 return
@@ -47,6 +49,11 @@ class Server:
     def address(self) -> str:
         """Where a browser of this machine finds it."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    @property
+    def entry(self) -> str:
+        """What a browser that we start is given: the server answers it once, with the address."""
+        return f"http://127.0.0.1:{self.port}/?open={self._once}"
 
     @property
     def pid(self) -> int:
@@ -70,13 +77,15 @@ class Server:
         self._process.stdout.close()
 
 
-def _started(folder: Path, port: int, token: str) -> tuple[subprocess.Popen, dict]:
-    command = [sys.executable, "-m", "rbt_ros.web.server", str(folder), f"--token={token}", "--port", str(port)]
+def _started(folder: Path, port: int, told: dict[str, str]) -> tuple[subprocess.Popen, dict]:
+    command = [sys.executable, "-m", "rbt_ros.web.server", str(folder), "--port", str(port)]
     # a group of its own: Ctrl-C reaches us alone, and we end it
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdin is not None and process.stdout is not None
+    with suppress(BrokenPipeError):  # it has ended: what it says of that comes next
+        print(json.dumps(told), file=process.stdin, flush=True)
     line = process.stdout.readline()
     answer = json.loads(line) if line.startswith("{") else {}
     if "port" not in answer:
@@ -84,45 +93,6 @@ def _started(folder: Path, port: int, token: str) -> tuple[subprocess.Popen, dic
         process.wait()
         process.stdout.close()
     return process, answer
-
-
-def next_free(port: int) -> int:
-    """The first port of this machine after that one on which nobody listens; 0, any, where there is none."""
-    for number in range(port + 1, min(port + 1000, 65536)):
-        with socket.socket() as tried:
-            try:
-                tried.bind(("127.0.0.1", number))
-            except OSError:
-                continue
-            return number
-    return 0
-
-
-def taken_by(port: int) -> str:
-    """Words for who listens on a port of this machine, where the system tells us."""
-    inodes = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            rows = [line.split() for line in Path(table).read_text().splitlines()[1:]]
-        except OSError:
-            return ""
-        inodes |= {row[9] for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port}
-    sockets = {f"socket:[{inode}]" for inode in inodes}
-    for process in Path("/proc").glob("[0-9]*"):
-        if not sockets.isdisjoint(_open_files(process)):
-            try:
-                return f" by {(process / 'comm').read_text().strip()} (process {process.name})"
-            except OSError:  # it has ended
-                continue
-    return ""
-
-
-def _open_files(process: Path) -> Iterator[str]:
-    """What a process has open, as far as it is there and ours to look into."""
-    with suppress(OSError):
-        for number in os.listdir(process / "fd"):
-            with suppress(OSError):  # closed meanwhile
-                yield os.readlink(process / "fd" / number)
 
 
 @contextmanager
@@ -134,7 +104,7 @@ def served(folder: Path, port: int | None = None, browser: bool = True) -> Itera
             print(f"{server.moved}; using {server.port}", file=sys.stderr)
         print(f"view: {server.address}", flush=True)
         if browser:
-            open_browser(server.address)
+            open_browser(server.entry)
         yield server
     finally:
         server.close()

@@ -1,10 +1,11 @@
 """The server of the browser view, a process of its own: page, meshes, and one WebSocket per viewer.
 
-    python -m rbt_ros.web.server FOLDER --token T [--port P]
+    python -m rbt_ros.web.server FOLDER [--port P]
 
-FOLDER is that of a running simulation (`stream.memory`) or of a recording (`web.recording`). It listens on this machine
-only, answers only who names it by its own address and knows the token (403 otherwise), prints one line of JSON when it
-is ready, and ends when its standard input does: when its parent is gone.
+FOLDER is that of a running simulation (`stream.memory`) or of a recording (`web.recording`). The first line of
+standard input holds the secrets: {"token": "...", "once": "..."}. The server listens on this machine only, and
+answers requests that name it by its own address and have the token (403 otherwise). It prints one line of JSON when
+it is ready, and ends when its standard input does: when its parent is gone.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from websockets.http11 import Request, Response
 from rbt_ros.errors import SetupError
 from rbt_ros.stream.memory import Reader
 from rbt_ros.stream.scene import meshes
+from rbt_ros.stream.tcp import user_of
 from rbt_ros.web.build import page_text
 from rbt_ros.web.recording import Recording
 
@@ -47,8 +49,9 @@ TYPES = {".stl": "model/stl", ".glb": "model/gltf-binary", ".gltf": "model/gltf+
 class Server:
     """One source, many viewers."""
 
-    def __init__(self, folder: str | Path, token: str):
-        self._folder, self._token = Path(folder), token
+    def __init__(self, folder: str | Path, token: str, once: str):
+        """once: what a browser of this user may show in place of the token, the first time."""
+        self._folder, self._token, self._once = Path(folder), token, once
         self.recording = Recording.open(folder) if (self._folder / "recording.json").is_file() else None
         self.reader = None if self.recording else Reader(folder)
         self._scene_revision, self._scene_text = -1, ""
@@ -61,33 +64,41 @@ class Server:
     def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """The response to a request; None lets a WebSocket open."""
         address = urlsplit(request.path)
-        query = parse_qs(address.query)
-        if not self._admitted(request, query):
+        query = {key: values[0] for key, values in parse_qs(address.query).items()}
+        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
+        ours = host in self.hosts and (origin is None or origin in [f"http://{name}" for name in self.hosts])
+        if ours and self._enters(connection, query):
+            self._once = ""
+            return respond(http.HTTPStatus.SEE_OTHER, b"", "text/plain", Location=f"/?token={self._token}")
+        if not (ours and same(query.get("token", ""), self._token)):
             return respond(http.HTTPStatus.FORBIDDEN, b"This view belongs to somebody else.\n", "text/plain")
-        if address.path == "/ws":
+        return self._page_or_part(address.path, query)
+
+    def _enters(self, connection: ServerConnection, query: dict[str, str]) -> bool:
+        """Whether it is the browser that was started with this, for the first time; others may have read it."""
+        if not (self._once and same(query.get("open", ""), self._once)):
+            return False
+        return user_of(connection.remote_address, connection.local_address) in (None, 0, os.geteuid())
+
+    def _page_or_part(self, path: str, query: dict[str, str]) -> Response | None:
+        """To our own page."""
+        if path == "/ws":
             return None
-        if address.path == "/":
+        if path == "/":
             return respond(http.HTTPStatus.OK, page_text().encode(), "text/html; charset=utf-8")
-        if address.path == "/scene":
+        if path == "/scene":
             return respond(http.HTTPStatus.OK, self._scene().encode(), "application/json")
-        if address.path == "/frames" and self.recording:
+        if path == "/frames" and self.recording:
             return self._frames(query)
-        if address.path.startswith("/mesh/"):
-            return self._mesh(address.path.removeprefix("/mesh/"))
+        if path.startswith("/mesh/"):
+            return self._mesh(path.removeprefix("/mesh/"))
         return respond(http.HTTPStatus.NOT_FOUND, b"There is no such thing here.\n", "text/plain")
 
-    def _admitted(self, request: Request, query: dict[str, list[str]]) -> bool:
-        """Whether it comes from our own page: right name of the host, right origin if any, right token."""
-        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
-        token = query.get("token", [""])[0]
-        known = origin is None or origin in [f"http://{name}" for name in self.hosts]
-        return host in self.hosts and known and hmac.compare_digest(token.encode(), self._token.encode())
-
-    def _frames(self, query: dict[str, list[str]]) -> Response:
+    def _frames(self, query: dict[str, str]) -> Response:
         assert self.recording is not None
         try:
-            first, last = (float(query[key][0]) for key in ("from", "to"))
-            most = min(MOST_FRAMES, int(query["most"][0]))
+            first, last = (float(query[key]) for key in ("from", "to"))
+            most = min(MOST_FRAMES, int(query["most"]))
         except (KeyError, ValueError):
             return respond(http.HTTPStatus.BAD_REQUEST, b"give from= and to= [s] and most=\n", "text/plain")
         return respond(http.HTTPStatus.OK, self.recording.packed(first, last, max(2, most)), "application/octet-stream")
@@ -167,7 +178,12 @@ class Server:
         return json.loads(self._scene())["layout"]["fast"]
 
 
-def respond(status: http.HTTPStatus, body: bytes, kind: str) -> Response:
+def same(given: str, secret: str) -> bool:
+    """Whether a secret is known; its letters cannot be found out one by one."""
+    return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
+
+
+def respond(status: http.HTTPStatus, body: bytes, kind: str, **more: str) -> Response:
     """An HTTP response that nobody stores, frames or guesses about."""
     headers = Headers(
         {
@@ -178,6 +194,7 @@ def respond(status: http.HTTPStatus, body: bytes, kind: str) -> Response:
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
             "Connection": "close",
+            **more,
         }
     )
     return Response(status.value, status.phrase, headers, body)
@@ -188,9 +205,9 @@ def names_at(port: int) -> tuple[str, ...]:
     return tuple(name if port == 80 else f"{name}:{port}" for name in (HOST, "localhost"))
 
 
-async def run(folder: str, token: str, port: int, ended: asyncio.Event) -> None:
+async def run(folder: str, port: int, secrets: dict[str, str], ended: asyncio.Event) -> None:
     """Serve until `ended`. OSError where the port is taken."""
-    server = Server(folder, token)
+    server = Server(folder, **secrets)
     async with serve(
         server.viewer, HOST, port, process_request=server.answer, compression=None, max_size=LONGEST, max_queue=64
     ) as listening:
@@ -203,11 +220,18 @@ async def run(folder: str, token: str, port: int, ended: asyncio.Event) -> None:
 LONGEST = 4096  # bytes of a command
 
 
+def handed_over(line: str) -> dict[str, str]:
+    """The secrets that our parent has told; SetupError where it has told none."""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        told = json.loads(line)
+        return {"token": str(told["token"]), "once": str(told["once"])}
+    raise SetupError('the first line of standard input has to be {"token": "...", "once": "..."}, from `rbt view`.')
+
+
 def main(words: list[str] | None = None) -> int:
     """The process."""
     parser = argparse.ArgumentParser(prog="rbt_ros.web.server", description=__doc__.splitlines()[0])
     parser.add_argument("folder")
-    parser.add_argument("--token", required=True)
     parser.add_argument("--port", type=int, default=0)
     given = parser.parse_args(words)
 
@@ -221,10 +245,11 @@ def main(words: list[str] | None = None) -> int:
                 loop.call_soon_threadsafe(ended.set)
 
         threading.Thread(target=watch, daemon=True).start()
-        await run(given.folder, given.token, given.port, ended)
+        await run(given.folder, given.port, secrets, ended)
 
     try:
         page_text()
+        secrets = handed_over(sys.stdin.readline())
         asyncio.run(until_the_parent_ends())
     except (OSError, SetupError) as err:
         print(json.dumps({"error": str(err), "errno": getattr(err, "errno", None)}), flush=True)

@@ -6,6 +6,9 @@ import os
 import signal
 import socket
 import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,11 +187,55 @@ def test_without_a_screen_no_browser_is_looked_for(monkeypatch):
     assert view.open_browser("http://127.0.0.1:1/") is False
 
 
-def test_a_token_that_looks_like_an_option_is_a_token(run, monkeypatch):
-    """One of 64 begins with a dash."""
-    monkeypatch.setattr("rbt_ros.stream.process.secrets.token_urlsafe", lambda size: "-x" + "a" * size)
-    server = Server(run("cubesat").live.stream.folder)
+def as_user(number, work):
+    """What `work` returns while sockets that it makes are another user's."""
+    os.seteuid(number)
     try:
-        assert server.alive and "token=-xa" in server.address
+        return work()
     finally:
-        server.close()
+        os.seteuid(0)
+
+
+def test_no_command_line_and_no_environment_has_the_token(run, monkeypatch):
+    """All users of a machine read both of these of browsers, and the first of servers, in /proc."""
+    shown = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(view.webbrowser, "open", lambda address: shown.append(address) or True)
+    r = run("cubesat")
+    secrets = [r.server.token.encode(), r.server.entry.partition("=")[2].encode()]
+    for what in ("cmdline", "environ"):
+        told = Path(f"/proc/{r.server.pid}/{what}").read_bytes()
+        assert told and [secret for secret in secrets if secret in told] == []
+    with view.served(r.live.stream.folder, 0):
+        pass
+    assert len(shown) == 1 and "token" not in shown[0]
+
+
+def test_a_browser_is_let_in_once_by_the_address_that_it_is_started_with(run):
+    r = run("cubesat")
+    path = r.server.entry.partition(str(r.server.port))[2]
+    connection = http.client.HTTPConnection("127.0.0.1", r.server.port, timeout=60)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    assert (response.status, response.getheader("Location")) == (303, f"/?token={r.server.token}")
+    connection.close()
+    assert [get(r, path)[0], get(r, "/?open=", token="")[0]] == [200, 403]  # with the token it is no matter
+    assert get(r, path, token="")[0] == 403
+
+
+def test_a_browser_of_another_user_is_not_let_in(run):
+    """Who has read its address in /proc; the own one gets in afterwards."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    r = run("cubesat")
+    path = r.server.entry.partition(str(r.server.port))[2]
+    assert as_user(65534, lambda: get(r, path, token="")[0]) == 403
+    assert as_user(65534, lambda: get(r)[0]) == 200  # with the token itself: `ssh -L`, a container
+    assert get(r, path, token="")[0] == 303
+
+
+def test_without_the_secrets_on_its_standard_input_a_server_says_what_it_wants(built, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "rbt_ros.web.server", tmp_path], input="", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and "the first line of standard input" in json.loads(done.stdout)["error"]
