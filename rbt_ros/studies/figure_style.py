@@ -13,6 +13,7 @@ from rbt_ros.results import empty_figure
 
 MM = 1 / 25.4  # [inches]
 WIDTH_MM = 170.0  # of a page of two columns; one column: 85
+WIDE_MM = 120.0  # from here on there is room beside each other
 FORMATS = ("png", "pdf", "svg")
 
 # of Okabe and Ito, Color universal design (2008): the three that, with black, are told apart best also by who is
@@ -21,6 +22,7 @@ COLOURS = ("#d55e00", "#56b4e9", "#0072b2", "#000000")
 LINES = ("-", "--", "-.", ":")
 AXES = {axis: (COLOURS[k], LINES[k]) for k, axis in enumerate("xyz")} | {"w": ("#000000", ":")}
 SHADES = "cividis"  # of maps: even in lightness, the same to the colour-blind
+TWO_SIGNS = "RdBu"  # of what is negative and positive: zero is white
 
 STYLE: dict[Any, Any] = {
     "font.size": 8,

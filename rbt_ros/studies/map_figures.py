@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.modular import planar
-from rbt_ros.studies.figure_style import COLOURS, SHADES, page
+from rbt_ros.studies import maps
+from rbt_ros.studies.figure_style import COLOURS, SHADES, TWO_SIGNS, WIDE_MM, grid, page
 from rbt_ros.studies.histories import read_npz
-from rbt_ros.studies.maps import MODES, Spec, robot_of
+from rbt_ros.studies.maps import MODES, OVERLAP, Spec
 
 QUANTITIES = {  # in the file -> (what the bar says, factor)
     "angle": ("turn [°]", np.degrees(1.0)),
     "turn": ("turn [°]", np.degrees(1.0)),
     "efficiency": ("turn / way of the hinges [-]", 1.0),
-    "distance": ("distance [m]", 1.0),
+    "distance": (f"distance [m], {OVERLAP}", 1.0),
 }
 AT_REST = 1e-9  # [rad] a turn that has no axis
 
@@ -48,32 +48,43 @@ def read_map(path: Path) -> Map | None:
 
 
 def heat_figure(made: Map, width_mm: float) -> Any:
-    """Each quantity of the map in shades; collisions outlined: where the distance is zero, or rods cut each other."""
+    """Each quantity of the map in shades; collisions outlined: where the distance is zero, or rods cut each other.
+
+    Turns of three rods and distances are shaded up to the largest without contact: those with contact would leave it
+    no shades.
+    """
     shown = [name for name in QUANTITIES if name in made.values]
-    figure = page(width_mm, 0.85 * width_mm / len(shown))
-    axes = figure.subplots(1, len(shown), squeeze=False)[0]
-    for ax, name in zip(axes, shown, strict=True):
+    columns = len(shown) if width_mm >= WIDE_MM else 1
+    figure = page(width_mm, 0.85 * width_mm * len(shown) / columns**2)
+    for ax, name in zip(grid(figure, len(shown), columns).flat, shown, strict=True):
         label, factor = QUANTITIES[name]
         values = made.values[name] * factor
         ax.grid(False)
-        shades = ax.pcolormesh(*made.degrees, values.T, shading="nearest", cmap=SHADES, rasterized=True)
-        figure.colorbar(shades, ax=ax, label=label, shrink=0.75)
-        _collisions(ax, made, values)
+        hit = maps.rods_touch(made.spec) if made.spec.mode == "planar" else None
+        scale: dict[str, Any] = {"cmap": SHADES}
+        if made.spec.mode in ("planar", "collision"):  # of both signs, the largest of which are of contact
+            scale = {"cmap": TWO_SIGNS} | maps.reach(values if hit is None else np.abs(values[~hit]))
+        shades = ax.pcolormesh(*made.degrees, values.T, shading="nearest", rasterized=True, **scale)
+        figure.colorbar(shades, ax=ax, label=label, shrink=0.75, extend=maps.beyond(shades))
+        note = _collisions(ax, made, values, hit)
         ax.set(xlabel=f"{made.spec.joints[0]} [°]", ylabel=f"{made.spec.joints[1]} [°]", aspect="equal")
-    figure.suptitle(f"{made.name}: {MODES[made.spec.mode]}")
+    figure.suptitle(f"{made.name}: {MODES[made.spec.mode]}" + (f"\n{note}" if note else ""))
     return figure
 
 
-def _collisions(ax: Any, made: Map, values: np.ndarray) -> None:
+def _collisions(ax: Any, made: Map, values: np.ndarray, hit: np.ndarray | None) -> str:
+    """Outlines, where there are any; what they are, for the title."""
+    if min(values.shape) < 2:
+        return ""  # a row of cells
     if made.spec.mode == "collision" and np.nanmin(values) < 0 < np.nanmax(values):
         for colour, width in (("white", 2.2), (COLOURS[0], 1.1)):  # seen on dark and on bright
             ax.contour(*made.degrees, values.T, levels=[0.0], colors=[colour], linewidths=width)
-    if made.spec.mode == "planar":
-        lengths = planar.of_rods(robot_of(made.spec)).lengths
-        hit = planar.collide(lengths, made.values["psi1"][:, None], made.values["psi2"][None, :])
-        if hit.any():
-            ax.contourf(*made.degrees, hit.T, levels=[0.5, 1.5], colors="none", hatches=["////"])
-            ax.contour(*made.degrees, hit.T, levels=[0.5], colors="black", linewidths=0.8)
+        return maps.CONTACT
+    if hit is not None and hit.any():
+        ax.contourf(*made.degrees, hit.T, levels=[0.5, 1.5], colors="none", hatches=["////"])
+        ax.contour(*made.degrees, hit.T, levels=[0.5], colors="black", linewidths=0.8)
+        return maps.HATCHED
+    return ""
 
 
 def sphere_figure(made: Map, width_mm: float) -> Any:

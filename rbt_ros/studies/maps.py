@@ -27,6 +27,7 @@ from rbt_ros.modular.paths import PROFILES, rectangle
 from rbt_ros.modular.turns import Folding, angles, check_reach, rotation_vectors
 from rbt_ros.paths import made_folder
 from rbt_ros.results import empty_figure
+from rbt_ros.studies.figure_style import TWO_SIGNS
 
 BLOCK = 20  # rows of the grid: lines of the kinematics are shared within a block
 CONNECT = 5.0  # [s] to wait for a scheduler
@@ -36,6 +37,7 @@ MODES = {
     "planar": "net turns of three rods, in closed form",
     "collision": "least distance of panels",
 }
+OVERLAP, CONTACT, HATCHED = "negative: overlap", "line: contact", "hatched: rods a and c touch"  # in figures
 Progress = Callable[[float], None]
 
 
@@ -238,30 +240,40 @@ def draw(spec: Spec, values: np.ndarray, path: Path) -> None:
     p, q = np.degrees(spec.psi1), np.degrees(spec.psi2)
     shown, label, colours = np.degrees(angles(values)) if values.shape[-1] == 4 else values[..., 0], "turn [°]", {}
     if spec.mode == "planar":
-        shown = np.degrees(shown)
-        lengths = planar.of_rods(robot_of(spec)).lengths
-        hit = planar.collide(lengths, np.array(spec.psi1)[:, None], np.array(spec.psi2)[None, :])
-        colours = _both_ways(np.abs(shown[~hit]))
+        shown, hit = np.degrees(shown), rods_touch(spec)
+        colours = {"cmap": TWO_SIGNS} | reach(np.abs(shown[~hit]))
     if spec.mode == "collision":
-        label, colours = "distance [m], negative: overlap", _both_ways(shown)
+        label, colours = f"distance [m], {OVERLAP}", {"cmap": TWO_SIGNS} | reach(shown)
     mesh = ax.pcolormesh(p, q, shown.T, shading="nearest", **colours)
-    beyond = [np.nanmin(shown) < mesh.norm.vmin, np.nanmax(shown) > mesh.norm.vmax]
-    figure.colorbar(mesh, label=label, extend=("neither", "max", "min", "both")[2 * beyond[0] + beyond[1]])
+    figure.colorbar(mesh, label=label, extend=beyond(mesh))
     title = MODES[spec.mode]
-    if spec.mode == "collision" and shown.min() < 0 < shown.max():
+    outlined = min(shown.shape) > 1  # not a row of cells alone
+    if outlined and spec.mode == "collision" and shown.min() < 0 < shown.max():
         ax.contour(p, q, shown.T, levels=[0.0], colors="black", linewidths=1)
-        title += "; line: contact"
-    if spec.mode == "planar" and hit.any() and min(hit.shape) > 1:
+        title += f"; {CONTACT}"
+    if outlined and spec.mode == "planar" and hit.any():
         ax.contourf(p, q, hit.T, levels=[0.5, 1.5], colors="none", hatches=["xx"])
-        title += "; hatched: rods a and c touch"
+        title += f"; {HATCHED}"
     ax.set(xlabel=f"{spec.joints[0]} [°]", ylabel=f"{spec.joints[1]} [°]", title=title)
     figure.savefig(path, dpi=110)
 
 
-def _both_ways(values: np.ndarray) -> dict[str, Any]:
-    """Colours for both signs, on a scale up to the largest value."""
+def rods_touch(spec: Spec) -> np.ndarray:
+    """(m, n) where rods of a planar map touch: their turns are of no use, and the largest of all."""
+    lengths = planar.of_rods(robot_of(spec)).lengths
+    return planar.collide(lengths, np.array(spec.psi1)[:, None], np.array(spec.psi2)[None, :])
+
+
+def reach(values: np.ndarray) -> dict[str, float]:
+    """The scale for both signs, up to the largest value."""
     most = float(values.max(initial=0.0)) or 1.0
-    return {"cmap": "RdBu", "vmin": -most, "vmax": most}
+    return {"vmin": -most, "vmax": most}
+
+
+def beyond(mesh: Any) -> str:
+    """At which ends of its scale a map has values that lie beyond: an arrow of the colour bar."""
+    values, norm = mesh.get_array(), mesh.norm
+    return ("neither", "max", "min", "both")[2 * bool(values.min() < norm.vmin) + bool(values.max() > norm.vmax)]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,11 +7,10 @@ import numpy as np
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence, euler_angles, without_flips
-from rbt_ros.studies.figure_style import COLOURS, LINES, axis_lines, grid, one_legend, page
+from rbt_ros.studies.figure_style import COLOURS, LINES, WIDE_MM, axis_lines, grid, one_legend, page
 from rbt_ros.studies.histories import History, Series
 
 ROW_MM = 34.0
-WIDE_MM = 120.0  # where a name has room beside a legend
 TALLEST = 7  # rows; more bodies or joints go beside each other
 SECONDS = "time t [s]"
 

@@ -301,11 +301,38 @@ def test_other_maps_are_drawn_and_have_no_axes(mode, tmp_path):
     maps.write_result(spec, maps.make_map(spec, tmp_path / "blocks"), tmp_path / "m.npz")
     made = read_map(tmp_path / "m.npz")
     name, factor = ("turn", np.degrees(1.0)) if mode == "planar" else ("distance", 1.0)
-    shades = heat_figure(made, 85).axes[0].collections
+    figure = heat_figure(made, 85)
+    shades = figure.axes[0].collections
     np.testing.assert_array_equal(shades[0].get_array(), (made.values[name] * factor).T)
-    assert len(shades) > 1, "collisions are outlined"
+    assert (
+        len(shades) > 1
+        and {"planar": "hatched: rods a and c touch", "collision": "line: contact"}[mode] in figure.get_suptitle()
+    )
+    # touching rods turn most, panels overlap by more than they are apart: that shall not take the others' shades
+    shown, hit = made.values[name] * factor, maps.rods_touch(spec) if mode == "planar" else np.zeros(1, bool)
+    most = np.abs(shown[~hit]).max() if mode == "planar" else shown.max()
+    assert shades[0].get_clim() == (-most, most) and np.abs(shown).max() > 2 * most
+    assert shades[0].colorbar.extend == {"planar": "both", "collision": "min"}[mode]
     with pytest.raises(ScenarioError, match="which has no axes"):
         sphere_figure(made, 85)
+
+
+def test_in_a_column_heat_maps_stand_under_each_other_and_their_labels_are_whole(turns):
+    for width in (85, 170):
+        figure = heat_figure(read_map(turns[0]), width)
+        figure.canvas.draw()
+        for bar in figure.axes[2:]:
+            box = bar.yaxis.label.get_window_extent()
+            assert box.y0 >= 0 and box.y1 <= figure.bbox.y1 and box.x1 <= figure.bbox.x1 + 1
+
+
+def test_a_map_of_one_row_is_drawn_without_outlines(tmp_path):
+    for mode, robot in (("planar", "rods"), ("collision", "l_shape")):
+        spec = maps.Spec(robot, {}, mode, (3.0,), tuple(np.linspace(-3.1, 3.1, 9).tolist()))
+        values = maps.make_map(spec, tmp_path / mode)
+        maps.write_result(spec, values, tmp_path / f"{mode}.npz")
+        maps.draw(spec, values, tmp_path / f"{mode}.png")
+        assert len(heat_figure(read_map(tmp_path / f"{mode}.npz"), 85).axes[0].collections) == 1
 
 
 def test_every_label_has_its_unit(free, five, turns):
