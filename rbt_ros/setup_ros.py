@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from rbt_ros import child
 from rbt_ros import interface_definitions as given
 from rbt_ros.errors import SetupError
 
@@ -305,10 +306,10 @@ def _build(interface: Interface, folder: Path) -> None:
         f"-DPYTHON_INSTALL_DIR={site}",
     ]
     for command in (configure, ["cmake", "--build", build], ["cmake", "--install", build]):
-        _run(command, interface.name)
+        _run(command, interface.name, folder)
 
 
-def _run(command: list, name: str) -> None:
+def _run(command: list, name: str, folder: Path) -> None:
     environment = build_environment()
     program = shutil.which(str(command[0]), path=environment["PATH"])
     if program is None:
@@ -316,6 +317,7 @@ def _run(command: list, name: str) -> None:
     done = subprocess.run(
         [program, *command[1:]],
         env=environment,
+        cwd=folder,  # Python that CMake runs imports from there
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -330,22 +332,6 @@ def _run(command: list, name: str) -> None:
 
 # ------------------------------------------------------------------------------------------------------- the check
 
-READ_HASHES = """
-import ctypes, importlib, sys
-package, *names = sys.argv[1:]
-class TypeHash(ctypes.Structure):
-    _fields_ = [("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32)]
-for each in names:
-    kind, name = each.split("/")
-    cls = getattr(importlib.import_module(f"{package}.{kind}"), name)
-    cls.__class__.__import_type_support__()
-    library = ctypes.CDLL(f"lib{package}__rosidl_generator_c.so")
-    function = getattr(library, f"{package}__{kind}__{name}__get_type_hash")
-    function.argtypes, function.restype = [ctypes.c_void_p], ctypes.POINTER(TypeHash)
-    found = function(None).contents
-    print(f"RIHS{found.version:02d}_{bytes(found.value).hex()}")
-"""
-
 
 def installed_hashes(package: str, type_names: Iterable[str]) -> dict[str, str]:
     """The type hashes RIHS01_... that this environment's `package` advertises for "msg/Name", "srv/Name" and so on.
@@ -354,8 +340,9 @@ def installed_hashes(package: str, type_names: Iterable[str]) -> dict[str, str]:
     library.
     """
     names = list(type_names)
-    command = [sys.executable, "-c", READ_HASHES, package, *names]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        child.command("rbt_ros.type_hashes", package, *names), capture_output=True, text=True, check=False
+    )
     found = done.stdout.split()
     if done.returncode != 0:
         reason, failed = (done.stderr.strip().splitlines() or ["no message"])[-1], names[len(found)]

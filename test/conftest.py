@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 MARK = "RBT_ROS_TEST_RUN"  # in the environment of all our child processes
+OTHERS = ("rbt_ros", "numpy", "numba", "rosbags", "lz4", "websockets", "tf2_msgs", "sitecustomize")
+WE_LACK = ("html", "queue")  # of the standard library, what a parent may well do without
 WARM_UP = """
 import rbt_ros as rbt
 top = rbt.load("cubesat").simulation()
@@ -151,3 +153,16 @@ def kernel_cache(watch):
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run([sys.executable, "-c", WARM_UP], env=environ, check=True, timeout=540)
     return base
+
+
+@pytest.fixture(params=["everything", "on PYTHONPATH"])
+def shadowed(request, tmp_path, monkeypatch):
+    """The working directory: it has files of such names, each of which ends the process that imports it."""
+    everything = request.param == "everything"
+    for name in (*sys.stdlib_module_names, *OTHERS) if everything else WE_LACK:
+        (tmp_path / f"{name}.py").write_text("import os\nos._exit(77)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
+    if not everything:  # as `export PYTHONPATH=$PYTHONPATH:/some/folder` does, and ROS's own set-up does not
+        monkeypatch.setenv("PYTHONPATH", ":/some/folder")
+    return tmp_path

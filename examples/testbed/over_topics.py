@@ -22,6 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 import rbt_ros as rbt
+from rbt_ros.child import command
 from rbt_ros.control import body_seen
 from rbt_ros.ros.convert import fields_of, stamp_of
 from rbt_ros.ros.coupling import rotation_vector
@@ -44,7 +45,7 @@ def commands(kind, factor):
     words = [word for name, value in settings.items() for word in ("-p", f"{name}:={value}")]
     controller = ["reaction_wheel.py"] if kind == "motor" else ["pose_hold.py", "--ros-args", "-r", TO_THE_TESTBED]
     return (
-        ["-m", "rbt_ros.cli", "node", "wheel", "--ros-args", *words],
+        command("rbt_ros.cli", "node", "wheel", "--ros-args", *words)[1:],
         [HERE / "stand_in.py", kind, "--ros-args", "-p", "use_sim_time:=true"],
         [CONTROLLERS / controller[0], *controller[1:]],
     )

@@ -1,4 +1,4 @@
-"""`python -m rbt_ros.bags.apart FD`: writes a bag of what another process appends to a ring; see `handover.Apart`.
+"""`rbt_ros.bags.apart FD`, a program: writes a bag of what another process appends to a ring; see `handover.Apart`.
 
 It ends with that process: at its word, or when it is gone, and then with all that it had handed over.
 """

@@ -8,13 +8,13 @@ import json
 import pickle
 import struct
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from rbt_ros import child
 from rbt_ros.bags.files import new_folder
 from rbt_ros.bags.plan import Due, Plan, Scribe, Written
 from rbt_ros.bags.ring import SIZE, Ring
@@ -128,7 +128,7 @@ class Apart:
         self._ring, self._overflow, self._failure = Ring(size=size), deque[bytes](), ""
         # a group of its own: Ctrl-C reaches us alone, and we end it
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "rbt_ros.bags.apart", str(self._ring.fd)],
+            child.command("rbt_ros.bags.apart", self._ring.fd),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[self._ring.fd],

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rbt_ros import child
 from rbt_ros.errors import SetupError
 from rbt_ros.stream.tcp import next_free, taken_by
 
@@ -78,11 +79,9 @@ class Server:
 
 
 def _started(folder: Path, port: int, told: dict[str, str]) -> tuple[subprocess.Popen, dict]:
-    command = [sys.executable, "-m", "rbt_ros.web.server", str(folder), "--port", str(port)]
+    words = child.command("rbt_ros.web.server", folder, "--port", port)
     # a group of its own: Ctrl-C reaches us alone, and we end it
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdin is not None and process.stdout is not None
     with suppress(BrokenPipeError):  # it has ended: what it says of that comes next
         print(json.dumps(told), file=process.stdin, flush=True)

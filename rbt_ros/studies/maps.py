@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros import __version__
+from rbt_ros.child import safe_path
 from rbt_ros.errors import ScenarioError, SetupError, SolveError
 from rbt_ros.model.folding import ARRAYS, array
 from rbt_ros.model.robot import Robot
@@ -170,6 +171,7 @@ def _computed(spec: Spec, blocks: Sequence[int], cluster: str | None, workers: i
             yield from _by_client(client, as_completed, spec, blocks)
         return
     with (
+        safe_path(),
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
         Client(local) as client,
     ):

@@ -238,7 +238,7 @@ def test_a_failing_build_shows_its_end_and_where(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setattr(setup_ros, "build_environment", lambda: {"PATH": str(tmp_path)})
     with pytest.raises(SetupError, match=r"CMake Error: no rosidl\n.*tf2_msgs failed at `cmake --build`"):
-        setup_ros._run(["cmake", "--build", tmp_path], "tf2_msgs")
+        setup_ros._run(["cmake", "--build", tmp_path], "tf2_msgs", tmp_path)
 
 
 def test_the_command_tells_in_one_line(capsys):

@@ -42,6 +42,11 @@ def test_it_listens_on_this_machine_only(run):
     assert mine == [f"0100007F:{port:04X}"]
 
 
+def test_it_starts_whatever_lies_in_the_working_directory(run, shadowed):
+    """Files named html.py or queue.py there are nothing to it."""
+    assert get(run("cubesat"))[0] == 200
+
+
 def test_only_who_knows_name_origin_and_token_is_let_in(run):
     r = run("cubesat")
     own = f"127.0.0.1:{r.server.port}"
