@@ -12,7 +12,6 @@ Whoever runs holds a lock on the folder, which the system releases when it ends,
 lock was left behind. Process numbers would not tell: containers that share /dev/shm have numbers of their own.
 """
 
-import contextlib
 import errno
 import fcntl
 import json
@@ -108,15 +107,14 @@ class Stream:
         self._tell("settings.json", settings, SETTINGS)
 
     def commands(self) -> Iterator[dict[str, Any]]:
-        """What viewers have sent since the last call; never waits. What is no JSON object is passed over."""
+        """What viewers have sent since the last call; never waits. What is no command is passed over."""
         if not self._news.poll(0):
             return
         *lines, self._rest = (self._rest + os.read(self._pipe, 65536)).split(b"\n")
+        self._rest = self._rest[:LONGEST_LINE]  # one that long is no command, whatever follows
         for line in lines:
-            with contextlib.suppress(ValueError):
-                command = json.loads(line)
-                if isinstance(command, dict):
-                    yield command
+            if (command := command_in(line)) is not None:
+                yield command
 
     def close(self) -> None:
         """Remove the folder."""
@@ -198,6 +196,18 @@ class Reader:
         os.close(self._pipe)
         del self._head, self._row
         self._map.close()
+
+
+def command_in(line: str | bytes) -> dict[str, Any] | None:
+    """The command that a line of JSON holds: an object of plain values and lists of these. None where it is none."""
+    try:
+        command = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(command, dict):
+        return None
+    values = [part for value in command.values() for part in (value if isinstance(value, list) else [value])]
+    return None if any(isinstance(value, list | dict) for value in values) else command
 
 
 def own_folder(place: Path) -> tuple[Path, int]:

@@ -14,20 +14,22 @@ import contextlib
 import hmac
 import http
 import json
+import logging
 import os
 import struct
 import sys
 import threading
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
-from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed
+from websockets.datastructures import Headers, MultipleValuesError
+from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.http11 import Request, Response
 
 from rbt_ros.errors import SetupError
-from rbt_ros.stream.memory import Reader
+from rbt_ros.stream.memory import Reader, command_in
 from rbt_ros.stream.scene import meshes
 from rbt_ros.stream.tcp import user_of
 from rbt_ros.web.build import page_text
@@ -44,6 +46,22 @@ POLICY = (
     "connect-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 TYPES = {".stl": "model/stl", ".glb": "model/gltf-binary", ".gltf": "model/gltf+json", ".obj": "text/plain"}
+
+
+class Asked(NamedTuple):
+    """What a request says."""
+
+    path: str
+    query: dict[str, str]  # the first value of each key
+    host: str
+    origin: str | None
+
+    @classmethod
+    def of(cls, request: Request) -> "Asked":
+        """ValueError or MultipleValuesError where its address is none, or its host or origin are two."""
+        address, headers = urlsplit(request.path), request.headers
+        query = {key: values[0] for key, values in parse_qs(address.query).items()}
+        return cls(address.path, query, headers.get("Host", ""), headers.get("Origin"))
 
 
 class Server:
@@ -63,16 +81,18 @@ class Server:
 
     def answer(self, connection: ServerConnection, request: Request) -> Response | None:
         """The response to a request; None lets a WebSocket open."""
-        address = urlsplit(request.path)
-        query = {key: values[0] for key, values in parse_qs(address.query).items()}
-        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
-        ours = host in self.hosts and (origin is None or origin in [f"http://{name}" for name in self.hosts])
-        if ours and self._enters(connection, query):
+        try:
+            asked = Asked.of(request)
+        except (ValueError, MultipleValuesError):
+            return respond(http.HTTPStatus.BAD_REQUEST, b"This request cannot be read.\n", "text/plain")
+        names = [f"http://{name}" for name in self.hosts]
+        ours = asked.host in self.hosts and (asked.origin is None or asked.origin in names)
+        if ours and self._enters(connection, asked.query):
             self._once = ""
             return respond(http.HTTPStatus.SEE_OTHER, b"", "text/plain", Location=f"/?token={self._token}")
-        if not (ours and same(query.get("token", ""), self._token)):
+        if not (ours and same(asked.query.get("token", ""), self._token)):
             return respond(http.HTTPStatus.FORBIDDEN, b"This view belongs to somebody else.\n", "text/plain")
-        return self._page_or_part(address.path, query)
+        return self._page_or_part(asked.path, asked.query)
 
     def _enters(self, connection: ServerConnection, query: dict[str, str]) -> bool:
         """Whether it is the browser that was started with this, for the first time; others may have read it."""
@@ -104,9 +124,10 @@ class Server:
         return respond(http.HTTPStatus.OK, self.recording.packed(first, last, max(2, most)), "application/octet-stream")
 
     def _mesh(self, name: str) -> Response:
-        if not name.isdigit() or int(name) >= len(self._meshes):
+        numbered = {str(number): Path(file) for number, file in enumerate(self._meshes)}
+        if name not in numbered:
             return respond(http.HTTPStatus.NOT_FOUND, b"There is no such mesh.\n", "text/plain")
-        path = Path(self._meshes[int(name)])
+        path = numbered[name]
         try:
             return respond(http.HTTPStatus.OK, path.read_bytes(), TYPES.get(path.suffix.lower(), "text/plain"))
         except OSError as err:
@@ -140,11 +161,8 @@ class Server:
 
     async def _take(self, connection: ServerConnection, message: str | bytes) -> None:
         assert self.reader is not None
-        try:
-            command = json.loads(message)
-        except ValueError:
-            return
-        if isinstance(command, dict) and (failed := self.reader.send(command)):
+        command = command_in(message)
+        if command is not None and (failed := self.reader.send(command)):
             await connection.send(json.dumps({"failed": failed, "key": command.get("key")}))
 
     async def _feed(self, connection: ServerConnection) -> None:
@@ -205,11 +223,26 @@ def names_at(port: int) -> tuple[str, ...]:
     return tuple(name if port == 80 else f"{name}:{port}" for name in (HOST, "localhost"))
 
 
+def is_our_fault(record: logging.LogRecord) -> bool:
+    """Whether a record of the library belongs in the log: strangers and lost connections leave no tracebacks there."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, WebSocketException | OSError | EOFError)
+
+
 async def run(folder: str, port: int, secrets: dict[str, str], ended: asyncio.Event) -> None:
     """Serve until `ended`. OSError where the port is taken."""
     server = Server(folder, **secrets)
+    logger = logging.getLogger("rbt_ros.web.server")
+    logger.addFilter(is_our_fault)
     async with serve(
-        server.viewer, HOST, port, process_request=server.answer, compression=None, max_size=LONGEST, max_queue=64
+        server.viewer,
+        HOST,
+        port,
+        process_request=server.answer,
+        compression=None,
+        max_size=LONGEST,
+        max_queue=64,
+        logger=logger,
     ) as listening:
         port = listening.sockets[0].getsockname()[1]
         server.hosts = names_at(port)

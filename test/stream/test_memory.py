@@ -115,6 +115,21 @@ def test_commands_come_in_order_and_rubbish_is_passed_over(share):
     assert [each["key"] for each in stream.commands()] == ["d"]
 
 
+def test_a_line_without_end_does_not_grow_and_deep_ones_are_no_commands(share):
+    """Who writes into the pipe past the server is passed over, too."""
+    stream, reader = share(rbt.load("cubesat").simulation())
+    for text in ("[" * 4000, '{"key": ' + "[" * 900 + "]" * 900 + "}", '{"value": {"a": 1}}', "9" * 5000):
+        os.write(reader._pipe, text.encode() + b"\n")
+        assert list(stream.commands()) == []
+    for _ in range(40):
+        os.write(reader._pipe, b"x" * 4096)
+        assert list(stream.commands()) == []
+    assert len(stream._rest) <= 4096
+    os.write(reader._pipe, b"\n")
+    assert reader.send({"key": "a", "value": [1, "b", None, True]}) == ""
+    assert list(stream.commands()) == [{"key": "a", "value": [1, "b", None, True]}]
+
+
 def test_what_cannot_be_sent_is_told(share):
     stream, reader = share(rbt.load("cubesat").simulation())
     assert "is longer than the 4096" in reader.send({"key": "x" * 5000})

@@ -86,7 +86,59 @@ def test_the_page_may_talk_to_nobody_else(run):
 
 def test_what_is_not_there_is_told(run):
     r = run("cubesat")
-    assert get(r, "/nothing")[0] == get(r, "/mesh/0")[0] == get(r, "/mesh/..%2f")[0] == get(r, "/frames")[0] == 404
+    for path in ("/nothing", "/mesh/0", "/mesh/..%2f", "/mesh/%C2%B2", "/mesh/" + "9" * 5000, "/frames"):
+        assert get(r, path)[0] == 404
+
+
+def raw(run, head):
+    """The status of the answer to these lines, 0 without one; `{host}` stands for the host's right name."""
+    with socket.create_connection(("127.0.0.1", run.server.port), timeout=60) as connection:
+        connection.sendall(head.replace(b"{host}", f"127.0.0.1:{run.server.port}".encode()) + b"\r\n\r\n")
+        return int((connection.makefile("rb").readline() or b"none 0").split()[1])
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: {host}\r\nHost: {host}", 400),
+        (b"GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nOrigin: http://example.org", 400),
+        (b"GET //[x/ HTTP/1.1\r\nHost: {host}", 400),
+        (b"GET http://[::1 HTTP/1.1\r\nHost: {host}", 400),
+        (b"GET /\xff HTTP/1.1\r\nHost: {host}", 0),  # no HTTP: the connection is closed
+        (b"GET / HTTP/9\r\nHost: {host}", 0),
+        (b"POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5", 0),
+    ],
+)
+def test_a_request_that_cannot_be_read_ends_without_a_traceback(run, head, status, capfd):
+    r = run("cubesat")
+    assert raw(r, head) == status
+    assert get(r)[0] == 200
+    r.server.close()
+    assert capfd.readouterr().err == ""
+
+
+def nested(depth):
+    """JSON of lists in lists, as the value of a command."""
+    return '{"id": 1, "key": "rate", "value": ' + "[" * depth + "]" * depth + "}"
+
+
+def test_messages_that_are_no_commands_are_passed_over_by_server_and_simulation(run, capfd):
+    """Deeper than Python's recursion, less deep, other types than a control has; the next command acts."""
+    r = run("cubesat")
+    with connect(r.address.replace("http", "ws").replace("/?", "/ws?")) as viewer:
+        for text in ("[" * 4096, nested(980), nested(300), nested(1), "[1]", "{}", '{"id": NaN, "key": {"a": []}}'):
+            viewer.send(text)
+        viewer.send(nested(900).encode())
+        viewer.send('{"id": 2, "key": "rate", "value": ' + "9" * 4000 + "}")  # no float holds it
+        viewer.send('{"id": 3, "key": "rate", "value": 7}')
+        answered = 0
+        while answered != 3:
+            r.live.turn(0)
+            message = viewer.recv(20)
+            answered = json.loads(message).get("settings", {}).get("answered") if isinstance(message, str) else answered
+    assert r.live.rate == 7.0
+    r.server.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_viewer_gets_scene_settings_and_rows(run):

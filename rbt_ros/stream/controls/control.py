@@ -1,6 +1,7 @@
 """One thing that a viewer may set, with unit and range, and who runs the simulation on which it acts."""
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -10,6 +11,7 @@ from rbt_ros.model.inputs import FOR_EVER, Command, Wrench, WrenchCommand
 from rbt_ros.model.robot import Robot
 from rbt_ros.sim import Simulation
 
+LARGEST = sys.float_info.max
 EVER_NS = FOR_EVER // 4  # [ns] longer than any run
 
 
@@ -114,7 +116,8 @@ class Control(NamedTuple):
         return tuple(self._number(x, f"{self.label} {part}") for x, part in zip(value, self.parts, strict=True))
 
     def _number(self, value: Any, label: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not self.low <= value <= self.high:
+        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)  # integers may be larger than floats
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             unit = f" {self.unit}" if self.unit else ""
             raise MessageError(f"{label}: {value!r:.60} must be a number from {self.low:g} to {self.high:g}{unit}.")
         return float(value)
