@@ -1,18 +1,22 @@
 """Robot -> URDF text, for RViz and everything else that reads `robot_description`. What the format is: docs/urdf.md."""
 
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
+
+import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
-from rbt_ros.model.attitude import from_roll_pitch_yaw, roll_pitch_yaw
+from rbt_ros.model.attitude import IDENTITY, from_roll_pitch_yaw, nearest_quaternion, roll_pitch_yaw
 from rbt_ros.model.build import DEFAULT_CREEP, second_axis
 from rbt_ros.model.constraints import MIMIC, Coupling
 from rbt_ros.model.robot import FREEDOM_NAMES, WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape
 
 UNLIMITED = 1e9  # [rad, m]: a limit this large is none; URDF wants one where a joint slides
-EXTENSION = "rbt"  # the element of a joint or visual that holds what URDF cannot say
+EXTENSION = "rbt"  # the element of a joint, visual or inertial that holds what URDF cannot say
+FLAT = 1e-7  # margin of Ix + Iy >= Iz below which readers that compute principal moments may find it broken
 # what has no single axis: spherical and free hinges float, as nobody may move them by JointState; their TF is ours
 AXISLESS = {JointKind.FIXED: "fixed", JointKind.SPHERICAL: "floating", JointKind.FREE: "floating"}
 
@@ -47,12 +51,33 @@ def _link(root: ET.Element, body: Body) -> None:
 def inertial_element(mass: float, com, inertia) -> ET.Element:
     """<inertial> of a link: mass [kg], CoM [m], tensor about the CoM (3, 3) [kg·m²]."""
     inertial = ET.Element("inertial")
-    ET.SubElement(inertial, "origin", xyz=_numbers(com))
+    q_BI, written = valid_inertia(inertia)
+    turned = {} if q_BI == IDENTITY else {"rpy": _numbers(roll_pitch_yaw(q_BI))}
+    ET.SubElement(inertial, "origin", {"xyz": _numbers(com), **turned})
     ET.SubElement(inertial, "mass", value=repr(float(mass)))
-    tensor = inertia.tolist()
+    tensor = written.tolist()
     elements = {f"i{'xyz'[r]}{'xyz'[c]}": repr(tensor[r][c]) for r in range(3) for c in range(r, 3)}
     ET.SubElement(inertial, "inertia", elements)
+    if written is not inertia:
+        _extend(inertial, {"inertia": _numbers(inertia[np.triu_indices(3)])})
     return inertial
+
+
+def valid_inertia(inertia: np.ndarray) -> tuple[Sequence[float], np.ndarray]:
+    """q_BI and the tensor in axes I that obeys Ix + Iy >= Iz in doubles: (1, the very tensor) wherever that does.
+
+    RViz takes the root of Ix + Iy - Iz, gets NaN, and aborts. Its formula for principal moments is good to 1.5e-8 where
+    two are alike: a tensor this flat is written about its principal axes, where RViz computes nothing.
+    """
+    diagonal = np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0
+    moments, R_BI = (np.diag(inertia), np.eye(3)) if diagonal else np.linalg.eigh(inertia)
+    least, middle, largest = np.argsort(moments)
+    limit = moments[least] + moments[middle]
+    if limit - moments[largest] >= (0.0 if diagonal else FLAT * moments[largest]):
+        return IDENTITY, inertia
+    moments = np.maximum(moments, 0.0)
+    moments[largest] = min(moments[largest], moments[least] + moments[middle])
+    return nearest_quaternion(R_BI * np.sign(np.linalg.det(R_BI))), np.diag(moments)
 
 
 def _visual(link: ET.Element, shape: Shape, name: str) -> None:

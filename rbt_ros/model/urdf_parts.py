@@ -27,6 +27,7 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 AXIS = (1.0, 0.0, 0.0)  # URDF's default
 SPRING = ("stiffness", "rest", "damping", "friction", "creep", "internal_friction")
 DEGREES_SUSPECTED = 8 * math.pi  # [rad] a limit beyond four turns
+SAME_INERTIA = 1e-9  # of the largest element: as SAME_ATTITUDE
 SAME_ATTITUDE = 1e-9  # to which the extension's quaternion must agree with rpy, to be taken for it
 MASSLESS: dict[str, Any] = {"mass": 0.0, "inertia": ZERO, "com": ZERO}
 
@@ -89,7 +90,19 @@ def _inertial(element: Element) -> dict[str, Any]:
         R_BI = np.array(rotation(q_BI))
         I = R_BI @ I @ R_BI.T
         I = (I + I.T) / 2
+    exact = _exact_inertia(element)
+    if exact is not None and np.abs(exact - I).max() <= SAME_INERTIA * np.abs(I).max():
+        I = exact
     return {"mass": mass.number("value"), "inertia": I, "com": com}
+
+
+def _exact_inertia(element: Element) -> np.ndarray | None:
+    """The tensor in the link's axes that the extension of an <inertial> holds."""
+    extension = element.child(EXTENSION)
+    if extension is None or "inertia" not in extension.attributes:
+        return None
+    xx, xy, xz, yy, yz, zz = extension.vector("inertia", count=6)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def origin(element: Element) -> tuple[Vector, Quaternion]:

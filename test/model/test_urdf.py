@@ -64,6 +64,61 @@ def test_each_kind_alone_comes_back(kind):
     assert same_bits(robot.model, again.model) and robot.joint_names == again.joint_names
 
 
+SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
+
+
+def written_tensors(text):
+    """Mass moments as RViz gets them: (ixx, iyy, izz), largest product of inertia, for every link that has mass."""
+    for element in ET.fromstring(text).iter("inertia"):
+        moments = [float(element.get(key)) for key in ("ixx", "iyy", "izz")]
+        yield moments, max(abs(float(element.get(key))) for key in ("ixy", "ixz", "iyz"))
+
+
+def obey_in_doubles(moments) -> bool:
+    """Each moment against the sum of the others, summed in double precision: RViz takes roots of the differences."""
+    return all(moments[i - 2] + moments[i - 1] - moments[i] >= 0.0 for i in range(3))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_written_inertias_obey_the_triangle_inequality_in_doubles(name):
+    text = urdf_text(read_scenario(name).robot)
+    assert all(obey_in_doubles(moments) for moments, _ in written_tensors(text))
+    assert same_bits(robot_from_urdf(text).model, read_scenario(name).robot.model)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_flat_bodies_too_and_they_come_back_bit_for_bit(turned):
+    """Plates and rods: Ix + Iy = Iz but for round-off, to either side. About turned axes readers would have to compute
+    principal moments, for which RViz's formula is good to 1.5e-8: they are written about their own."""
+    rng, flat = np.random.default_rng(5), 0
+    for _ in range(300):
+        a, b = 10.0 ** rng.uniform(-6, 3, 2)
+        inertia = np.diag(rng.permutation([a, b, (a + b) * (1 + rng.integers(-3, 4) * EPS)]))
+        if turned:
+            Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            inertia = Q @ inertia @ Q.T
+            inertia = (inertia + inertia.T) / 2
+        robot = RobotBuilder("plate").body("plate", mass=1, inertia=inertia).build()
+        text = urdf_text(robot)
+        ((moments, product),) = written_tensors(text)
+        assert product == 0.0 and obey_in_doubles(moments)
+        again = robot_from_urdf(text)
+        assert same_bits(again.model, robot.model) and urdf_text(again) == text
+        exact = robot.bodies[0].inertia
+        untouched = not turned and obey_in_doubles(np.diag(exact).tolist())
+        assert ("<rbt inertia" in text) != untouched
+        flat += not untouched
+    assert flat > 50
+
+
+def test_an_inertia_that_was_edited_by_hand_counts():
+    robot = read_scenario("five_body").robot
+    text = urdf_text(robot)
+    assert text.count("<rbt inertia") == 1 and robot_from_urdf(text).bodies[2].inertia.tolist()[1][1] == 5 / 12
+    edited = text.replace('iyy="0.41666666666666663"', 'iyy="0.4"')
+    assert edited != text and robot_from_urdf(edited).bodies[2].inertia.tolist()[1][1] == 0.4
+
+
 def test_what_other_tools_see():
     """Types and names: single axes with massless links between; a hinge that moves by no JointState floats."""
     b = RobotBuilder("zoo")
