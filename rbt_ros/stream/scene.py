@@ -1,6 +1,7 @@
 """What a viewer draws: bodies with their shapes, hinges, ropes. A body without shapes gets the box of its inertia."""
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,23 @@ def meshes(scene: Scene) -> list[str]:
     for body in scene["bodies"]:
         for shape in body["shapes"]:
             path = shape.pop("path", "")
+            shape.pop("root", None)
             if path:
                 if path not in files:
                     files.append(path)
                 shape["mesh"] = files.index(path)
     return files
+
+
+def strays(scene: Scene) -> list[str]:
+    """Meshes that links lead out of where the scenario says they are: what is given to others must not have them."""
+    return [
+        f"body '{body['name']}': mesh {shape['file']} is a link that leads to {shape['path']}, outside of "
+        f"{shape['root']}; copy the file itself there, if others may have it."
+        for body in scene["bodies"]
+        for shape in body["shapes"]
+        if shape.get("path") and not Path(shape["path"]).is_relative_to(shape["root"])
+    ]
 
 
 def _body(robot: Robot, i: int, folder: str | Path) -> dict[str, Any]:
@@ -82,15 +95,27 @@ def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
     }
     if shape.kind != "mesh":
         return told
-    path = Path(folder, shape.file.removeprefix("file://"))
+    given = Path(shape.file.removeprefix("file://"))
+    path = Path(folder, given)
     told["file"] = path.name
     if path.suffix.lower() not in MESH_FORMATS:
         told["warning"] = f"body '{body}': mesh {path.name} is none of {', '.join(MESH_FORMATS)}; a box stands for it."
     elif not path.is_file():
         told["warning"] = f"body '{body}': there is no mesh {shape.file}; a box stands for it."
     else:
-        told["path"] = str(path.resolve())
+        told["path"], told["root"] = str(path.resolve()), str(_root(Path(folder), given))
     return told
+
+
+def _root(folder: Path, given: Path) -> Path:
+    """Where a mesh that is named so has to be, links followed: in the scenario's folder, or the one above that its name
+    climbs to. An absolute name stands for that very file, so that no link hides in it.
+    """
+    here, there = folder.absolute(), folder.resolve()
+    name = Path(os.path.normpath(here / given))
+    if name.is_relative_to(here) or name.is_relative_to(there):
+        return there
+    return name if given.is_absolute() else Path(os.path.commonpath([there, os.path.normpath(there / given)]))
 
 
 def inertia_shapes(body: Body) -> list[Shape]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.paths import writing
-from rbt_ros.stream.scene import meshes
+from rbt_ros.stream.scene import meshes, strays
 from rbt_ros.web.build import page_text
 from rbt_ros.web.recording import Recording
 from rbt_ros.web.server import TYPES
@@ -38,7 +38,9 @@ LARGEST = 8192  # pixels of a side: what Chromium draws
 
 
 def write_html(recording: Recording, path: str | Path) -> None:
-    """One file: page, scene, frames and meshes. It asks nobody for anything."""
+    """One file: page, scene, frames and meshes. It asks nobody for anything. ScenarioError where links hide a mesh."""
+    if told := strays(recording.scene):
+        raise ScenarioError(" ".join(told))
     with writing(path):
         Path(path).write_text(html_text(recording), encoding="utf-8")
 

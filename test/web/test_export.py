@@ -9,8 +9,13 @@ import pytest
 import rbt_ros as rbt
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.stream.layout import Layout
+from rbt_ros.stream.scene import described, strays
 from rbt_ros.web import export
 from rbt_ros.web.recording import Recording
+
+TRIANGLE = (
+    "solid t\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +24,11 @@ def result():
 
 
 def test_a_run_in_one_file_asks_nobody_and_shows_its_frames(built, result, open_page, tmp_path):
-    export.write_html(Recording.of(result, "a </script> b"), tmp_path / "run.html")
+    name = "a </script> b"
+    export.write_html(Recording.of(result, name), tmp_path / "run.html")
     page = open_page((tmp_path / "run.html").as_uri())
     assert page.requests == [(tmp_path / "run.html").as_uri()]
-    assert page.page.title() == "a </script> b – rbt view"
+    assert page.page.title() == f"{name} – rbt view"
     rows = Layout(result.robot).rows(result)
     for k in (0, 13, 50):
         shown = page(f"(rbt.seek({float(result.t[k])!r}), [...rbt.row])")
@@ -32,10 +38,7 @@ def test_a_run_in_one_file_asks_nobody_and_shows_its_frames(built, result, open_
 
 
 def test_meshes_travel_in_the_file(built, open_page, tmp_path):
-    (tmp_path / "t.stl").write_text(
-        "solid t\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
-        "vertex 0 1 0\nendloop\nendfacet\nendsolid\n"
-    )
+    (tmp_path / "t.stl").write_text(TRIANGLE)
     shapes = [dict(kind="mesh", file=str(tmp_path / "t.stl"))]
     robot = rbt.RobotBuilder("m").body("m", mass=1.0, inertia=(1, 1, 1), shapes=shapes).build()
     export.write_html(Recording.of(rbt.Simulation(robot).run(until=0.01)), tmp_path / "m.html")
@@ -43,6 +46,57 @@ def test_meshes_travel_in_the_file(built, open_page, tmp_path):
     page = open_page((tmp_path / "m.html").as_uri())
     page.wait("rbt.stage.bodies[0].shapes.children[0].children.length === 1")
     assert page("rbt.stage.bodies[0].shapes.children[0].userData.placeholder") is None
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """recording(name) of a robot in tmp_path/given whose mesh has that name; a secret file lies beside that folder."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.stl").write_text(TRIANGLE)
+    (tmp_path / "given" / "meshes").mkdir(parents=True)
+    (tmp_path / "given" / "meshes" / "own.stl").write_text(TRIANGLE)
+
+    def recording(name):
+        shapes = [dict(kind="mesh", file=name)]
+        robot = rbt.RobotBuilder("m").body("hub", mass=1.0, inertia=(1, 1, 1), shapes=shapes).build()
+        made = Recording.of(rbt.Simulation(robot).run(until=0.01))
+        return Recording(described(robot, folder=tmp_path / "given"), made.t, made.rows)
+
+    return recording
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "target"),
+    [
+        ("logo.stl", "given/logo.stl", "secret/key.stl"),  # the file is a link
+        ("looks/key.stl", "given/looks", "secret"),  # a folder on the way is one
+        ("../looks/key.stl", "looks", "/"),  # also beside the folder of the scenario
+        ("{tmp}/looks/key.stl", "looks", "secret"),  # also by an absolute name
+    ],
+)
+def test_a_mesh_that_is_a_link_to_elsewhere_is_not_exported(built, elsewhere, tmp_path, name, link, target):
+    """A scenario of strangers would send what they have no right to read to whom the export is given."""
+    where = tmp_path / "secret" if target == "/" else tmp_path / target
+    if target == "/":
+        where = tmp_path.parent / f"{tmp_path.name}-apart"
+        where.mkdir()
+        (where / "key.stl").write_text(TRIANGLE)
+    (tmp_path / link).symlink_to(where)
+    recording = elsewhere(name.format(tmp=tmp_path))
+    with pytest.raises(ScenarioError, match=r"body 'hub': mesh .* is a link that leads to .*, outside of .*; copy"):
+        export.write_html(recording, tmp_path / "out.html")
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_links_within_the_folder_of_the_scenario_are_exported(built, elsewhere, tmp_path):
+    (tmp_path / "given" / "logo.stl").symlink_to("meshes/own.stl")
+    (tmp_path / "linked").symlink_to("given")
+    for name in ("logo.stl", "meshes/own.stl", "../secret/key.stl", f"file://{tmp_path}/secret/key.stl"):
+        export.write_html(elsewhere(name), tmp_path / "out.html")
+        assert "data:model/stl;base64" in (tmp_path / "out.html").read_text()
+    shapes = [dict(kind="mesh", file="logo.stl")]
+    robot = rbt.RobotBuilder("m").body("hub", mass=1.0, inertia=(1, 1, 1), shapes=shapes).build()
+    assert strays(described(robot, folder=tmp_path / "linked")) == []
 
 
 def test_a_film_has_its_frames(chromium_path, result, tmp_path):
