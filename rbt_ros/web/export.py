@@ -55,7 +55,7 @@ def html_text(recording: Recording) -> str:
         "rows": _base64(np.asarray(recording.rows, dtype="<f4").tobytes()),
         "meshes": [f"data:{TYPES.get(f.suffix.lower(), 'text/plain')};base64,{_base64(f.read_bytes())}" for f in files],
     }
-    text = json.dumps(run).replace("</", "<\\/")
+    text = json.dumps(run).replace("<", "\\u003c")  # neither an end of the script nor a comment
     return page_text().replace(PLACE, f"<script>window.__RUN__ = {text};</script>", 1)
 
 
