@@ -1,6 +1,7 @@
 """A run again: a fresh simulation, driven by what a bag says that acted, each from its tick on."""
 
 import io
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from ruamel.yaml.error import YAMLError
 
 from rbt_ros.bags.bag import Bag
 from rbt_ros.bags.log import Event, Settings, events
+from rbt_ros.bags.table import JOINTS, ODOMETRY
 from rbt_ros.errors import ChangeError, MessageError, ScenarioError, SolveError
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, read_scenario, scenario_from_text
@@ -161,7 +163,7 @@ def check_names(bag: Bag, robot: Robot, *, some: bool = False) -> list[str]:
 
     some: joints may be missing, as where not each has an encoder; which are.
     """
-    joints = _names(bag, "joint_states", "sensor_msgs/msg/JointState", r"name\[\d+\]")
+    joints = _names(bag, "joint_states", JOINTS, r"name\[\d+\]")
     frames = _names(bag, "tf", "tf2_msgs/msg/TFMessage", r"transforms\[\d+\]\.child_frame_id")
     known = {body.name for body in robot.bodies} | {
         single.frame for hinge in robot.hinges for single in hinge.single_axes
@@ -195,12 +197,14 @@ def _names(bag: Bag, topic: str, kind: str, pattern: str) -> set[str]:
 
 
 def first_stamp(bag: Bag, otherwise: int) -> int:
-    """When measuring began: t = 0 of a bag that no simulator recorded."""
+    """When measuring of joints or bodies began: t = 0 of a bag that no simulator recorded."""
+    found = [name for name, topic in bag.topics.items() if topic.type == ODOMETRY and topic.t_ns]
     try:
-        first = next(bag.parts("joint_states", "sensor_msgs/msg/JointState", 1))
-    except (MessageError, StopIteration):
-        return otherwise
-    return int(first.stamps["header.stamp"][0])
+        found.append(bag.topic("joint_states", JOINTS).name)
+    except MessageError:
+        pass  # none, or of several robots
+    firsts = [part.stamps["header.stamp"][0] for name in found for part in itertools.islice(bag.parts(name, most=1), 1)]
+    return int(min(firsts, default=otherwise))
 
 
 def _assumed(bag: Bag, scenario: Scenario) -> dict[str, Any]:

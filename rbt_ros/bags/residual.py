@@ -13,15 +13,19 @@ from rbt_ros.bags.arrays import Arrays
 from rbt_ros.bags.bag import LATCHED, Bag
 from rbt_ros.bags.rerun import Rerun
 from rbt_ros.bags.table import JOINTS, ODOMETRY
+from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.model.attitude import without_flips
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.signals import table
+from rbt_ros.modular.turns import angles
 from rbt_ros.paths import writing
 from rbt_ros.results import Sample, empty_figure
 from rbt_ros.topics import joint_state_fields
 
 MOST_SHIFT_S = 0.5  # that alignment looks for
+ATTITUDE = "attitude"  # of a body: compared by the angle, as q and -q are one
 
 
 class Residual(NamedTuple):
@@ -30,13 +34,14 @@ class Residual(NamedTuple):
     name: str
     unit: str
     t_ns: np.ndarray  # (N,) stamps of the recording
-    recorded: np.ndarray  # (N,)
-    simulated: np.ndarray  # (N,)
+    recorded: np.ndarray  # (N,); of attitudes the angle since the first recorded one
+    simulated: np.ndarray  # (N,) likewise
+    between: np.ndarray | None = None  # (N,) of attitudes: the angle between simulated and recorded
 
     @property
     def error(self) -> np.ndarray:
-        """Simulated less recorded."""
-        return self.simulated - self.recorded
+        """Simulated less recorded; of attitudes the angle between them, which is not that difference."""
+        return self.simulated - self.recorded if self.between is None else self.between
 
     @property
     def rms(self) -> float:
@@ -62,18 +67,19 @@ class Residuals(NamedTuple):
         return "\n".join([*lines, f"time shift {self.shift_s:.6g} s"] if self.shift_s else lines)
 
     def plot(self, file: Path | None = None) -> Any:
-        """Recorded and simulated above, residuals below, a column of diagrams per unit."""
-        units = list(dict.fromkeys(row.unit for row in self.rows))
-        figure = empty_figure(5 * len(units), 6)
-        axes = figure.subplots(2, len(units), sharex=True, squeeze=False)
+        """Recorded and simulated above, residuals below, a column of diagrams per unit, and for attitudes."""
+        kinds = list(dict.fromkeys((row.unit, row.between is not None) for row in self.rows))
+        figure = empty_figure(5 * len(kinds), 6)
+        axes = figure.subplots(2, len(kinds), sharex=True, squeeze=False)
         for row in self.rows:
-            column, t = axes[:, units.index(row.unit)], row.t_ns * 1e-9
+            column, t = axes[:, kinds.index((row.unit, row.between is not None))], row.t_ns * 1e-9
             (line,) = column[0].plot(t, row.recorded, label=row.name)
             column[0].plot(t, row.simulated, "--", color=line.get_color())
             column[1].plot(t, row.error, color=line.get_color())
-        for k, unit in enumerate(units):
-            axes[0, k].set_ylabel(f"recorded, simulated (dashed) [{unit}]")
-            axes[1, k].set_ylabel(f"simulated - recorded [{unit}]")
+        for k, (unit, turned) in enumerate(kinds):
+            since = "angle since the first recorded,\n" if turned else ""
+            axes[0, k].set_ylabel(f"{since}recorded, simulated (dashed) [{unit}]")
+            axes[1, k].set_ylabel(f"{'angle between them' if turned else 'simulated - recorded'} [{unit}]")
             axes[1, k].set_xlabel("stamp [s]")
             axes[0, k].legend(fontsize=7)
             for ax in axes[:, k]:
@@ -107,19 +113,40 @@ def residuals(
         raise ScenarioError(f"{bag.path} has nothing recorded from the start of the scenario on.")
     stamps = np.unique(np.concatenate([t_ns for t_ns, _, _ in recorded.values()]))
     stamps = stamps[stamps >= again.stamp]
+    recorded = {
+        name: (t_ns[keep], unit, x[keep]) for name, (t_ns, unit, x) in recorded.items() for keep in [t_ns >= stamps[0]]
+    }
     history = _history(again, stamps, recorded)
+    shift = _best_shift(recorded, stamps, history) if align else 0.0
+    return Residuals(tuple(_rows(recorded, stamps, history, shift)), shift, tuple(again.told))
+
+
+Recorded = dict[str, tuple[np.ndarray, str, np.ndarray]]  # name -> stamps, unit, (N,) values or (N, 4) attitudes
+
+
+def _rows(recorded: Recorded, stamps: np.ndarray, history: dict[str, np.ndarray], shift: float) -> list[Residual]:
+    """What was recorded beside the simulation, which is put later by shift [s]."""
     rows = []
-    for k, (name, (t_ns, unit, values)) in enumerate(recorded.items()):
-        keep = t_ns >= stamps[0]
-        rows.append(Residual(name, unit, t_ns[keep], values[keep], np.interp(t_ns[keep], stamps, history[:, k])))
-    shift = _best_shift(rows, stamps, history) if align else 0.0
-    if shift:
-        late = [(row, np.interp(row.t_ns - shift * 1e9, stamps, history[:, k])) for k, row in enumerate(rows)]
-        rows = [row._replace(simulated=simulated) for row, simulated in late]
-    return Residuals(tuple(rows), shift, tuple(again.told))
+    for name, (t_ns, unit, values) in recorded.items():
+        at = t_ns - shift * 1e9 if shift else t_ns
+        simulated = _between(at, stamps, history[name])
+        if values.ndim == 1:
+            rows.append(Residual(name, unit, t_ns, values, simulated))
+        else:
+            turned = (_turn(values[:1], values), _turn(values[:1], simulated), _turn(values, simulated))
+            rows.append(Residual(name, unit, t_ns, *turned))
+    return rows
 
 
-Recorded = dict[str, tuple[np.ndarray, str, np.ndarray]]  # name -> stamps, unit, values
+def _turn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """(N,) the angle [rad] between attitudes q, (N, 4) or (1, 4), and r; of equal bits 0."""
+    return angles(np.stack(qmul(qconj(tuple(q.T)), tuple(r.T)), axis=1))
+
+
+def _between(at: np.ndarray, stamps: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(len(at), ...) of values (N, ...) at stamps, straight from one to the next."""
+    columns = [np.interp(at, stamps, column) for column in values.reshape(len(values), -1).T]
+    return np.stack(columns, axis=-1).reshape(len(at), *values.shape[1:])
 
 
 def _rising(bag: Bag, name: str, t_ns: np.ndarray) -> np.ndarray:
@@ -177,10 +204,12 @@ def _by_joint(where: str, read: Arrays, field: str) -> dict[str, tuple[np.ndarra
 
 
 def _add(again: Rerun, found: Recorded, name: str, unit: str, t_ns: np.ndarray, values: np.ndarray) -> None:
-    """Note a quantity; what is no number is left out, and told."""
-    good = np.isfinite(values)
+    """Note a quantity; what is no number, or no attitude, is left out, and told."""
+    good, what = np.isfinite(values), "finite numbers"
+    if values.ndim == 2:
+        good, what = good.all(axis=1) & values.any(axis=1), "attitudes"
     if not good.all():
-        again.told.append(f"{name}: {np.count_nonzero(~good)} of {len(values)} recorded values are no finite numbers.")
+        again.told.append(f"{name}: {np.count_nonzero(~good)} of {len(values)} recorded values are no {what}.")
     if good.any():
         found[name] = t_ns[good], unit, values[good]
 
@@ -206,8 +235,8 @@ def _bodies(bag: Bag, again: Rerun) -> Recorded:
         t_ns = _rising(bag, topic.name, read.stamps["header.stamp"])
         for c in "xyz":
             _add(again, found, f"{body}.position_{c}", "m", t_ns, read.numbers[f"pose.pose.position.{c}"])
-        for c in "wxyz":
-            _add(again, found, f"{body}.quaternion_{c}", "-", t_ns, read.numbers[f"pose.pose.orientation.{c}"])
+        q = np.stack([read.numbers[f"pose.pose.orientation.{c}"] for c in "wxyz"], axis=1)
+        _add(again, found, f"{body}.{ATTITUDE}", "rad", t_ns, q)
     return found
 
 
@@ -231,27 +260,26 @@ def _drive(again: Rerun, bag: Bag, joint: str, recorded: Recorded) -> None:
     sim.prescribe(joint, motion)
 
 
-def _history(again: Rerun, stamps: np.ndarray, recorded: Recorded) -> np.ndarray:
-    """(N, quantities) of the simulation at its ticks nearest to the stamps, moved to them by interpolation."""
+def _history(again: Rerun, stamps: np.ndarray, recorded: Recorded) -> dict[str, np.ndarray]:
+    """name -> (N,), or (N, 4): the simulation at its ticks nearest to the stamps, moved to them by interpolation."""
     robot, zero, h_ns = again.sim.robot, again.zero_ns, again.sim.h_ns
     ticks = np.unique(np.concatenate([(stamps - zero) // h_ns, -(-(stamps - zero) // h_ns)]))
-    rows = []
+    values: dict[str, list[Any]] = {name: [] for name in recorded}
     for tick in ticks.tolist():
         again.go(zero + tick * h_ns)
-        sample, values = again.sim.sample(), dict[str, float]()
+        sample = again.sim.sample()
         fields = joint_values(robot, sample)
-        for name in recorded:
+        for name, rows in values.items():
             owner, _, key = name.rpartition(".")
             if key in ("position", "rate"):
-                values[name] = fields[owner][key == "rate"]
+                rows.append(fields[owner][key == "rate"])
             else:
-                i = robot.body_index(owner)
-                what, _, axis = key.rpartition("_")
-                values[name] = float(sample.pose[i, "wxyz".index(axis) + (what == "position") * 3])
-        rows.append([values[name] for name in recorded])
+                pose = sample.pose[robot.body_index(owner)]
+                rows.append(pose[:4].copy() if key == ATTITUDE else pose[4 + "xyz".index(key[-1])])
     at = zero + ticks * h_ns
-    history = np.array(rows)
-    return np.stack([np.interp(stamps, at, column) for column in history.T], axis=1)
+    arrays = {name: np.array(rows) for name, rows in values.items()}
+    even = {name: x if x.ndim == 1 else without_flips(x) for name, x in arrays.items()}
+    return {name: _between(stamps, at, x) for name, x in even.items()}
 
 
 def joint_values(robot: Robot, sample: Sample) -> dict[str, tuple[float, float]]:
@@ -260,18 +288,15 @@ def joint_values(robot: Robot, sample: Sample) -> dict[str, tuple[float, float]]
     return dict(zip(fields["name"], zip(fields["position"], fields["velocity"], strict=True), strict=True))
 
 
-def _best_shift(rows: list[Residual], stamps: np.ndarray, history: np.ndarray) -> float:
+def _best_shift(recorded: Recorded, stamps: np.ndarray, history: dict[str, np.ndarray]) -> float:
     """The time [s] by which the simulation comes too early, at the least sum of squares over their variances."""
     from scipy.optimize import minimize_scalar
 
-    weights = [1.0 / (np.var(row.recorded) or 1.0) for row in rows]
+    weights = [1.0 / (np.var(row.recorded) or 1.0) for row in _rows(recorded, stamps, history, 0.0)]
 
     def misfit(shift: float) -> float:
-        total = 0.0
-        for k, (row, weight) in enumerate(zip(rows, weights, strict=True)):
-            simulated = np.interp(row.t_ns - shift * 1e9, stamps, history[:, k])
-            total += weight * float(np.mean((simulated - row.recorded) ** 2))
-        return total
+        rows = _rows(recorded, stamps, history, shift)
+        return sum(weight * float(np.mean(row.error**2)) for row, weight in zip(rows, weights, strict=True))
 
     grid = np.linspace(-MOST_SHIFT_S, MOST_SHIFT_S, 201)
     best = grid[int(np.argmin([misfit(shift) for shift in grid]))]

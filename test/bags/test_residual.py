@@ -8,6 +8,7 @@ from rbt_ros.bags.cdr import encode
 from rbt_ros.bags.files import BagWriter
 from rbt_ros.bags.residual import residuals
 from rbt_ros.bags.types import Types
+from rbt_ros.core.vec import qmul
 from rbt_ros.fields import header
 from rbt_ros.model.hinge_commands import HingeCommand
 
@@ -173,3 +174,37 @@ def test_joint_states_of_several_are_not_taken_for_none(scenario, tmp_path):
     writer.close()
     with pytest.raises(rbt.MessageError, match="no one topic joint_states: several: /a/joint_states, /b/joint_states"):
         residuals(rbt.Bag(tmp_path / "b"), scenario)
+
+
+def test_an_attitude_is_compared_by_its_angle_whatever_the_sign_of_the_quaternion(tmp_path):
+    """q and -q are one attitude; one that is turned on by 0.2 rad about any axis is 0.2 rad away, all along.
+
+    Half a turn away at the start, and later: an angle has no favourite attitude.
+    """
+    file = tmp_path / "top.yaml"
+    file.write_text(
+        "rbt: 1\nrobot: {bodies: {top: {mass: 1, inertia: [1, 2, 3]}}}\n"
+        "start: {bodies: {top: {omega_body: [0.1, 0, 9]}}}\n"
+    )
+    run = rbt.load(str(file)).simulation().run(1.0, every=0.01)
+    signs = np.where(np.arange(len(run.t)) % 3, 1.0, -1.0)[:, None]
+    for k, angle in enumerate((0.0, 0.2, np.pi)):
+        on = np.array([np.cos(angle / 2), 0.0, 0.6 * np.sin(angle / 2), 0.8 * np.sin(angle / 2)])
+        q = signs * np.stack(qmul(tuple(run.body("top").quaternion.T), tuple(on)), axis=1)
+        writer = BagWriter(tmp_path / f"b{k}")
+        channel = writer.add_channel("/odom", "nav_msgs/msg/Odometry")
+        for t, row in zip(run.t, q, strict=True):
+            pose = {"pose": {"position": {}, "orientation": dict(zip("wxyz", row.tolist(), strict=True))}}
+            stamp = 10**18 + round(t * 1e9)
+            fields = {"header": header(stamp), "child_frame_id": "top", "pose": pose}
+            writer.write(channel, stamp, bytes(encode(writer.types, "nav_msgs/msg/Odometry", fields)))
+        writer.close()
+        found = residuals(rbt.Bag(tmp_path / f"b{k}"), str(file), align=k == 0)
+        rows = {row.name: row for row in found.rows}
+        assert list(rows) == ["top.position_x", "top.position_y", "top.position_z", "top.attitude"]
+        row = rows["top.attitude"]
+        assert row.unit == "rad" and row.error == pytest.approx(angle, abs=1e-12 if k else 1e-6)
+        assert np.abs(np.diff(row.recorded)).max() < 0.1 and row.recorded[0] == 0.0  # 9 rad/s, each 10 ms: no jumps
+        axes = found.plot().axes
+        assert [ax.get_ylabel() for ax in axes[2:]] == ["simulated - recorded [m]", "angle between them [rad]"]
+        assert np.array_equal(axes[3].lines[0].get_ydata(), row.error)
