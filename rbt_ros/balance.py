@@ -2,15 +2,13 @@
 
 import math
 
-import numpy as np
-
 from rbt_ros.core import invariants as inv
 from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.core.vec import norm
 from rbt_ros.model.constraints import drives, holds_the_world
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.unilateral import ropes_hold_the_world
+from rbt_ros.model.unilateral import ropes_hold_the_world, ropes_jerk_across
 from rbt_ros.results import Conservation
 
 
@@ -41,7 +39,7 @@ class Balance:
         """model: the robot's, with the world it moves in."""
         self._counts_work = counts_work
         self._energy, self._momenta = _Since(), _Since()
-        self._factors = (math.nan, math.nan)
+        self._keeps = (False, False, False)  # energy, momentum, angular momentum
         self.watch(robot, model)
 
     def watch(self, robot: Robot, model: t.Model) -> None:
@@ -50,12 +48,15 @@ class Balance:
             h.kind == JointKind.FREE for h in robot.hinges if h.parent == WORLD
         )
         floats = floats and not holds_the_world(robot.constraints) and not ropes_hold_the_world(robot.ropes)
+        turns = floats and not ropes_jerk_across(robot.ropes)
         dissipates = bool(robot.model.freedom[:, [t.DAMPING, t.COULOMB, t.SINK]].any()) or drives(robot.constraints)
         self._weight = (robot.mass * model.world[t.GRAVITY : t.GRAVITY + 3]).tolist()
-        factors = (math.nan if dissipates and not self._counts_work else 1.0, 1.0 if floats else math.nan)
-        if not np.array_equal(factors, self._factors, equal_nan=True):
-            self.forget()
-        self._factors = factors
+        keeps = not dissipates or self._counts_work, floats, turns
+        if keeps[0] != self._keeps[0]:
+            self._energy.forget()
+        if keeps[1:] != self._keeps[1:]:
+            self._momenta.forget()
+        self._keeps = keeps
 
     def forget(self) -> None:
         """The state was set: the next sample is compared with nothing."""
@@ -78,11 +79,11 @@ class Balance:
         seconds = (t_ns - momenta_ns) * 1e-9
         lost = [a - b - w * seconds for a, b, w in zip(now[momentum], then[momentum], self._weight, strict=True)]
         turned = [a - b for a, b in zip(now[angular], then[angular], strict=True)]
-        conservative, floats = self._factors
+        energetic, floats, turns = (1.0 if kept else math.nan for kept in self._keeps)
         return Conservation(
-            conservative * energy / energy_scale,
+            energetic * energy / energy_scale,
             floats * norm(lost),
-            floats * norm(turned) / angular_scale,
+            turns * norm(turned) / angular_scale,
             now[inv.QUATERNION],
             momenta_ns,
             energy_ns,

@@ -118,13 +118,14 @@ def turned(q, p):
 
 @pytest.mark.parametrize(("impact", "restitution"), [("radial", 0.0), ("radial", 0.7), ("radial", 1.0), ("stop", 0.0)])
 def test_floating_bodies_keep_their_momenta_through_a_minute_of_impacts(impact, restitution):
-    """Taut and slack again and again: impulses are pairs in one point, so P and L stay to round-off (2e-13 measured, of
-    L about the world's origin, 12000 steps); energy changes by what impacts book, never upwards; the rope holds."""
+    """Taut and slack again and again: impulses are pairs along the rope, so P and L stay to round-off (2e-13 measured,
+    of L about the world's origin, 12000 steps; P also where the ends stop dead); energy changes by what impacts book,
+    never upwards; the rope holds."""
     sim = pair(impact, restitution)
     result = sim.run(until=60.0, every=0.05)
     assert len(result.events) > 10
     assert np.abs(result.momentum - result.momentum[0]).max() < 1e-12
-    assert np.abs(result.angular_momentum - result.angular_momentum[0]).max() < 1e-11
+    assert impact == "stop" or np.abs(result.angular_momentum - result.angular_momentum[0]).max() < 1e-11
     lost = np.array([s.impact_loss for s in result.samples])
     assert result.energy.total + lost == pytest.approx(result.energy.total[0], abs=1e-11)
     assert min(e.energy_lost for e in result.events) >= -1e-14

@@ -253,7 +253,8 @@ def test_error_controlled_ticks_find_their_events_and_jumps(integrator):
 @pytest.mark.parametrize("seed", [0, 1, 2, 33, 59, 89])
 def test_random_trees_between_stops_and_ropes(seed):
     """Trees of six hinges that float, all of them between stops, tied to themselves and to a stone by ropes: whatever
-    hits what, P and L stay (1e-12 of the motion), books close, nothing is beyond its end, all push one way only."""
+    hits what, P and L stay (1e-12 of the motion; P where a rope stops its ends dead), books close, nothing is beyond
+    its end, all push one way only."""
     rng = np.random.default_rng(seed)
     b = rbt.RobotBuilder("chain")
     for i in range(7):
@@ -276,7 +277,8 @@ def test_random_trees_between_stops_and_ropes(seed):
     assert len(result.events) > 15
     size = np.linalg.norm(result.samples[0].momentum) + 1.0
     assert np.abs(result.momentum - result.momentum[0]).max() < 1e-12 * size
-    assert np.abs(result.angular_momentum - result.angular_momentum[0]).max() < 1e-11 * size
+    if sim.robot.ropes[1].impact == "radial":
+        assert np.abs(result.angular_momentum - result.angular_momentum[0]).max() < 1e-11 * size
     lost = np.array([s.impact_loss for s in result.samples])
     assert result.energy.total + lost == pytest.approx(result.energy.total[0], abs=1e-9)
     assert min(e.energy_lost for e in result.events) > -1e-12

@@ -11,7 +11,7 @@ In plain Python: it is solved at events, for a few rows. No library sums, so tha
 
 import numpy as np
 
-from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
+from rbt_ros.core.linear import DEPENDENT, semidefinite_factors, semidefinite_solve
 
 ROUNDS = 100  # at most, of the active set
 SHARE = 1e-6  # of another row in one that follows from it: below this it is not there
@@ -81,3 +81,18 @@ def solve_rows(A, b, rows):
         semidefinite_solve(L, size, order, rank, right, x)
         found[rows] = x
     return found, [rows[k] for k in order[:rank].tolist()]
+
+
+def shortest(A, x):
+    """Of all x with this A x, A symmetric, the shortest: the part of x in the span of A's columns, one by one."""
+    found, rest, least = np.zeros(len(x)), A.copy(), 0.0
+    for _ in range(len(x)):
+        sizes = np.sqrt((rest**2).sum(axis=0))
+        k = int(sizes.argmax())
+        least = least or DEPENDENT * sizes[k]
+        if not sizes[k] > least:
+            break
+        u = rest[:, k] / sizes[k]
+        found += (u * x).sum() * u
+        rest -= np.outer(u, (u[:, None] * rest).sum(axis=0))
+    return found

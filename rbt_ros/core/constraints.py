@@ -9,10 +9,14 @@ in A, B; t, e: the direction of the row, so that φ̇ = t·(w_B - w_A) + e·(v_B
 | DISTANCE | length of d - target | | d / length |
 | DOT | a·b - target | b × a | |
 | COUPLING | Σ factor q - target - u(t) | | |
+| ENDS | has none: of impacts | | a, for v_B at P_B less v_A at P_A |
 
 A ball closure is three POINT rows; a revolute one has two DOT rows more, a weld three. Seen from A, so that a motion of
 A and B as one body changes nothing: multipliers act as equal and opposite wrenches in one point, and momentum is kept
 even where φ is not zero. All is measured from the last body that A and B hang on both, wherever the robot flies.
+
+But ENDS are for the jerk of a rope that stops its ends dead, with d not zero: seen from the world, each body's velocity
+is that of its own end, so that it does not matter who is named first. Forces are equal and opposite in two points.
 
 What holds is what is in the rows: a rope that goes slack, a stop that is left is another, shorter array.
 """
@@ -29,7 +33,7 @@ from rbt_ros.core.types import KIND, NO_DATA, NO_SIGNAL, NV, PARENT, JointKind, 
 from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sub, turn, turn_back, vec3
 from rbt_ros.core.work import ACC, ACC_V, ARM, AXIS_W, ROT, SPIN, SPIN_DOT, SPIN_DOT_V
 
-POINT, DISTANCE, DOT, COUPLING = 0, 1, 2, 3
+POINT, DISTANCE, DOT, COUPLING, ENDS = 0, 1, 2, 3, 4
 
 # columns of Constraints.row
 LAW = 0
@@ -163,7 +167,7 @@ def closure(model, constraints, r, law, v, work, bond):
         t, e, phi = zero, a, dot(a, d)
     put3(bond.direction, r, 0, t)
     put3(bond.direction, r, 3, e)
-    r_A, r_B = add(p_AA, d), p_BB  # to P_B from both origins
+    r_A, r_B = p_AA if law == ENDS else add(p_AA, d), p_BB  # to P_B from both origins; to both ends
     v_A, size_A = walk(model, A, common, -1.0, r_A, t, e, v, work, bond.G[r])
     v_B, size_B = walk(model, B, common, 1.0, r_B, t, e, v, work, bond.G[r])
     drop_noise(bond.G[r], size_A + size_B)

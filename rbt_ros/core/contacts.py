@@ -17,7 +17,7 @@ import numpy as np
 
 from rbt_ros.core import constraints as c
 from rbt_ros.core.adaptive import stops_ns
-from rbt_ros.core.complementarity import complementary
+from rbt_ros.core.complementarity import complementary, shortest
 from rbt_ros.core.constrained import LOST, add_scaled, constrained_derivative, loosest, put_back
 from rbt_ros.core.controlled import step_factor
 from rbt_ros.core.dynamics import coordinates
@@ -273,7 +273,9 @@ class Contacts:
         """One impact of all that are closed and do not part; those of `resting` stay closed."""
         data, bond, first = self._unilateral, self._bond, self._unilateral.two_sided
         rates, v = bond.column[c.PHI_DOT], y[coordinates(self._model) :][: self._model.freedom.shape[0]]
-        dead = [r for r in hits if data.catch[r] >= 0]
+        dead = [
+            r for r in hits if data.catch[r] >= 0 and rates[r] > STILL
+        ]  # a rope that is loaded gently stops nothing
         kept = [*range(first), *resting, *(len(data.catch) + data.catch[r] + k for r in dead for k in range(3))]
         touching = [r for r in near if rates[r] >= -STILL and r not in dead and r not in resting]
         rows = kept + touching
@@ -295,7 +297,7 @@ class Contacts:
         taken = -0.5 * multipliers * (before + rates)
         for r in dead:
             three = len(data.catch) + data.catch[r] + np.arange(3)
-            multipliers[r] = -np.sqrt((multipliers[three] ** 2).sum())
+            multipliers[r] = -np.sqrt((shortest(bond.A[np.ix_(three, three)], multipliers[three]) ** 2).sum())
             taken[r] = taken[three].sum()
         struck = [(r, before[r], -multipliers[r], taken[r]) for r in sorted(dead + touching) if multipliers[r] < 0.0]
         return struck + [(r, 0.0, 0.0, taken[r]) for r in resting]

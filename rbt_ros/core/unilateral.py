@@ -34,7 +34,7 @@ class Unilateral(NamedTuple):
     rows: Constraints
     two_sided: int  # how many are two-sided
     restitution: np.ndarray  # (m,) 0 to 1; of the two-sided ones nothing
-    catch: np.ndarray  # (m,) int64: where its three POINT rows start in `catches`, -1: it does not stop its ends dead
+    catch: np.ndarray  # (m,) int64: where its three ENDS rows start in `catches`, -1: it does not stop its ends dead
     catches: Constraints
 
 

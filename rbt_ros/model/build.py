@@ -198,7 +198,8 @@ class RobotBuilder:
         """Tie a point of body_a (or "world") to one of body_b, each in its body's frame [m], by a massless rope.
 
         restitution: how much of the velocity along it comes back when it goes taut, 0 to 1. impact: "radial", only the
-        velocity along it is lost; "stop", its ends lose all velocity against each other at that instant.
+        velocity along it is lost; "stop", its ends lose all velocity against each other at that instant, as the world
+        sees it, which changes the angular momentum of bodies that float.
         """
         self._ropes.append(rope(name, body_a, body_b, at_a, at_b, length, restitution, impact))
         return self

@@ -119,6 +119,9 @@ def closure_rows(robot: Robot, closure: Closure, where: str) -> list[np.ndarray]
     if closure.kind == "distance":
         base[[c.LAW, c.TARGET]] = c.DISTANCE, closure.length
         return [base]
+    if closure.kind == "ends":
+        base[c.COMMON] = -1  # who turns with both sees them stand still: the world does not
+        return [_row(base, c.ENDS, axis, np.zeros(3)) for axis in AXES]
     R_AB = np.array(rotation(closure.quaternion))
     x, y = _across(np.array(closure.axis))
     if closure.kind == "pin":

@@ -83,6 +83,11 @@ def ropes_hold_the_world(ropes: Sequence[Rope]) -> bool:
     return any(WORLD in (rope.body_a, rope.body_b) for rope in ropes)
 
 
+def ropes_jerk_across(ropes: Sequence[Rope]) -> bool:
+    """Whether one of them may pull across itself at an impact, so that angular momentum is not kept."""
+    return any(rope.impact == STOP for rope in ropes)
+
+
 def rope(
     name: str,
     body_a: str,

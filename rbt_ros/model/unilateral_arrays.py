@@ -51,7 +51,7 @@ def unilateral(robot: Robot) -> Unilateral:
         restitution.append(rope.restitution)
         catch.append(len(catches) if rope.impact == STOP else -1)
         if rope.impact == STOP:
-            catches += closure_rows(robot, rope.as_closure("point"), where)
+            catches += closure_rows(robot, rope.as_closure("ends"), where)
     for stop in robot.stops:
         body, q, v = robot.joint_place(stop.joint)
         for side in stop.sides:
