@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from rbt_ros import __version__
+from rbt_ros.cli.ending import leave, left_at_once
 from rbt_ros.errors import RbtError
 
 DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
@@ -39,42 +40,46 @@ class Verb(NamedTuple):
     help: str
     passes_on: bool = False  # whether arguments that are not its own go to `run` as `rest`
     own_help: bool = False  # --help among them
+    computes: bool = False  # whether it may compile anywhere, and Ctrl-C finds nothing to be closed
 
 
 VERBS = {
     "node": Verb("node", "run a scenario as a ROS 2 node", passes_on=True),
     "run": Verb("run", "run a scenario without ROS, as fast as it goes"),
     "view": Verb("view", "look at a scenario or a recorded run in the browser"),
-    "plot": Verb("plot", "figures for print of a run, a bag or a map"),
+    "plot": Verb("plot", "figures for print of a run, a bag or a map", computes=True),
     "info": Verb("info", "what is in a scenario or a bag"),
-    "check": Verb("check", "whether scenarios, robots and bags are sound"),
+    "check": Verb("check", "whether scenarios, robots and bags are sound", computes=True),
     "record": Verb("record", "ROS topics of running nodes into a bag"),
     "replay": Verb("replay", "a bag on ROS topics again, or as the inputs of a simulation"),
-    "verify": Verb("verify", "run again what a bag holds, and compare every bit"),
+    "verify": Verb("verify", "run again what a bag holds, and compare every bit", computes=True),
     "repair": Verb("repair", "make a bag whole whose recording was killed"),
     "convert": Verb("convert", "write a robot as URDF"),
     "mass": Verb("mass", "mass, centre of mass and inertia of a mesh or a NASTRAN deck"),
-    "map": Verb("map", "maps of arrays that turn by folding: net turns, collisions", True, own_help=True),
-    "solve": Verb("solve", "manoeuvres of such arrays: least effort, least time, plans", True, own_help=True),
-    "study": Verb("study", "measure and compare: tables, figures", passes_on=True),
+    "map": Verb("map", "maps of arrays that turn by folding: net turns, collisions", True, True, True),
+    "solve": Verb("solve", "manoeuvres of such arrays: least effort, least time, plans", True, True, True),
+    "study": Verb("study", "measure and compare: tables, figures", passes_on=True, computes=True),
     "setup-ros": Verb("setup_ros", "make the ROS 2 messages that pip does not have", True, own_help=True),
 }
 
 
 def main() -> None:
     """Entry point `rbt`."""
-    parser = _parser(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
-    arguments, rest = parser.parse_known_args()
+    asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    # a node ends by Ctrl-C, also while it still loads; other verbs are broken off
+    broken_off = 0 if asked == "node" else 130
+    with left_at_once(broken_off):
+        parser = _parser(asked)
+        arguments, rest = parser.parse_known_args()
     if rest and not VERBS[arguments.verb].passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
-        sys.exit(_module(arguments.verb).run(arguments, rest))
+        sys.exit(_run(arguments, rest))
     except RbtError as err:
         sys.exit(f"rbt: {err}")
     except KeyboardInterrupt:
-        # a node ends by Ctrl-C, also while it still loads; other verbs are broken off
-        sys.exit(0 if arguments.verb == "node" else 130)
+        leave(broken_off)
     except BrokenPipeError:  # `rbt info x | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -83,11 +88,22 @@ def main() -> None:
 def simulator() -> None:
     """Entry point `rbt_simulator`: `ros2 run rbt_ros rbt_simulator --ros-args -p scenario:=cubesat`."""
     try:
-        sys.exit(_module("node").ros_spinning().spin(args=sys.argv))
+        with left_at_once(0):
+            spinning = _module("node").ros_spinning()
+        sys.exit(spinning.spin(args=sys.argv))
     except RbtError as err:
         sys.exit(f"rbt_simulator: {err}")
     except KeyboardInterrupt:
-        sys.exit(0)  # while it still loaded: as clean an end as later
+        leave(0)  # while it still loaded: as clean an end as later
+
+
+def _run(arguments: argparse.Namespace, rest: list[str]) -> int:
+    run = _module(arguments.verb).run
+    if not VERBS[arguments.verb].computes:
+        return run(arguments, rest)
+    with left_at_once(130):
+        from rbt_ros.interruptible import interruptible
+    return interruptible(lambda: run(arguments, rest))
 
 
 def _module(verb: str):

@@ -46,11 +46,3 @@ def quantity_of(dimension: str) -> Callable[[str], float]:
             raise argparse.ArgumentTypeError(str(err)) from err
 
     return read
-
-
-def warn_of_compiling() -> None:
-    """Say why the first start is slow."""
-    from rbt_ros.core import jit
-
-    if jit.is_cold():
-        print("compiling the kernels: about 10 s, once", flush=True)

@@ -6,7 +6,8 @@ import sys
 import time
 from typing import Any
 
-from rbt_ros.cli.arguments import above_zero, add_scenario, positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, add_scenario, positive
+from rbt_ros.cli.ending import left_at_once
 from rbt_ros.errors import SetupError
 from rbt_ros.model.robot import Robot
 from rbt_ros.topics import published
@@ -30,14 +31,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     """Spin until it ends."""
-    from rbt_ros.model.scenario import read_scenario
+    scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with left_at_once(0):
+        from rbt_ros.model.scenario import read_scenario
+
+        spinning = ros_spinning()
+        from rbt_ros.ros.launching import ros_arguments, rviz_beside
 
     scenario = read_scenario(arguments.scenario)
-    scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    spinning = ros_spinning()
-    from rbt_ros.ros.launching import ros_arguments, rviz_beside
-
-    warn_of_compiling()
 
     def greet(node: Any) -> None:
         """Once it has its name, whoever gave it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rbt_ros.cli.arguments import positive, warn_of_compiling
+from rbt_ros.cli.arguments import positive
 from rbt_ros.errors import ScenarioError
 from rbt_ros.paths import looks_like_bag, made_folder
 from rbt_ros.studies import figure_style, map_figures, poinsot_figures, time_figures
@@ -129,7 +129,6 @@ def _ran(given: argparse.Namespace) -> History:
     if not until:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
     sim = scenario.simulation()
-    warn_of_compiling()
     step = sim.h_ns * 1e-9
     every = given.every or max(1, round(until / 2000 / step)) * step
     return history_of(sim.run(until, every), scenario.name, given.reactions)

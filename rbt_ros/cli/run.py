@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rbt_ros.cli.arguments import above_zero, add_scenario, positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, add_scenario, positive
 from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.interruptible import interruptible
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.paths import made_folder
 from rbt_ros.progress import show_progress
@@ -53,13 +54,12 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     until = arguments.until or (scenario.duration_ns or 0) * 1e-9
     if not until:
         raise ScenarioError(f"scenario '{scenario.name}' has no duration; say how far to go: --until 10")
-    sim = scenario.simulation()
+    sim = interruptible(scenario.simulation)
     if arguments.stabilise:
         sim.set_stabilise(arguments.stabilise)
     out = made_folder(arguments.out)
     progress: Progress | None = show_progress if sys.stderr.isatty() else None
-    warn_of_compiling()
-    sim.warm_up()
+    interruptible(sim.warm_up)
     started = time.perf_counter()
     with _recorded(arguments, sim), _shown(arguments.view, scenario, sim, progress) as progress:
         result = sim.run(until, arguments.every or _thousandth(until, sim.h_ns * 1e-9), progress)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from rbt_ros.cli.arguments import above_zero, positive, warn_of_compiling
+from rbt_ros.cli.arguments import above_zero, positive
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -36,5 +36,4 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     """Until Ctrl-C, or the end of the duration."""
     from rbt_ros.web import command
 
-    warn_of_compiling()
     return command.run(arguments)

@@ -1,5 +1,6 @@
 """`@kernel` and `@routine` compile; their cache folder makes the second start fast, and is never stale."""
 
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -12,6 +13,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.extending import register_jitable
 
 
@@ -59,11 +61,22 @@ def _core_cache_folder() -> str:
 OPTIONS = dict(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
 
 
-def is_cold() -> bool:
-    """Whether nothing is compiled yet for these sources: the first step then takes seconds."""
-    if numba.config.DISABLE_JIT:
-        return False
-    return not any(Path(_core_cache_folder()).rglob("*.nbi"))
+class _Starts(event.Listener):
+    """Hears of each compilation that begins."""
+
+    def __init__(self, tell: Callable[[], None]):
+        self._tell = tell
+
+    def on_start(self, event: event.Event) -> None:
+        self._tell()
+
+    def on_end(self, event: event.Event) -> None:
+        """What ends is not told."""
+
+
+def announced(tell: Callable[[], None]) -> contextlib.AbstractContextManager:
+    """While it is open, tell() is called before anything is compiled, in the thread that does; not for loading."""
+    return event.install_listener("numba:compile", _Starts(tell))
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -79,6 +79,11 @@ class ManagedNode(LifecycleNode):
         self.quitting = True
         return DONE
 
+    def destroy_node(self) -> None:
+        """rclpy leaves the state machine, which holds the node below."""
+        super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()
+
     def _warn(self, text: str) -> None:
         self.get_logger().warning(text)
 

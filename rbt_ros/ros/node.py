@@ -21,6 +21,7 @@ from rbt_ros.bags.recorder import run_of
 from rbt_ros.command_log import CommandLog
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.imu import imu_fields
+from rbt_ros.interruptible import Patience, interruptible
 from rbt_ros.model.hinge_commands import settable
 from rbt_ros.model.inputs import Latched
 from rbt_ros.model.scenario import Scenario, read_scenario
@@ -64,9 +65,16 @@ class SimulatorNode(ManagedNode):
     autostart: configure now, as parameter `autostart` says as well; otherwise when a lifecycle transition asks for it.
     """
 
-    def __init__(self, scenario: Scenario | None = None, autostart: bool = True, clock_ns: int = 0):
-        """clock_ns: what the clock of this process has shown."""
+    def __init__(
+        self,
+        scenario: Scenario | None = None,
+        autostart: bool = True,
+        clock_ns: int = 0,
+        patiently: Patience = interruptible,
+    ):
+        """clock_ns: what the clock of this process has shown; patiently(work): does what may compile."""
         super().__init__(NAME)
+        self._patiently = patiently
         self._clock_ns = clock_ns
         self._given = scenario
         self._report_due, self._told = 0.0, dict[str, float]()  # until when what was told is not repeated [s, steady]
@@ -74,7 +82,11 @@ class SimulatorNode(ManagedNode):
         choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
         self._first("scenario", scenario.name if scenario else "cubesat", choice)
         if self.autostart:
-            self.begin()
+            try:
+                self.begin()
+            except KeyboardInterrupt:
+                self.destroy_node()
+                raise
 
     def _first(self, name: str, default: Any, descriptor: ParameterDescriptor) -> Any:
         """One of the parameters that are there before the scenario is; its value."""
@@ -92,14 +104,12 @@ class SimulatorNode(ManagedNode):
         name = self._value("scenario")
         self.scenario = self._given if self._given and self._given.name == name else read_scenario(name)
         self.robot = self.scenario.robot
-        self.sim = Simulation.of(self.scenario)
+        self.sim = self._patiently(lambda: Simulation.of(self.scenario))
         self._clock_start_ns = max(
             self.scenario.clock_start_ns, self._clock_ns + self.sim.h_ns if self._clock_ns else 0
         )
         declare(self, parameter_table(self.scenario))
-        begin(self.sim, self._value)
-        followed = prescribe(self.sim, self._value)
-        self.sim.warm_up(changes=bool(settable(self.robot)))  # who locks shall not wait for a compiler
+        followed = self._patiently(self._warmed_up)
         self._measured = MeasuredTopics(self, self.sim, followed, self._value, self._report)
         self._prefix = self._value("frame_prefix")
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
@@ -156,6 +166,13 @@ class SimulatorNode(ManagedNode):
         self.add_post_set_parameters_callback(self._on_parameters_set)
         for sentence in undeclared(self):
             self.get_logger().warning(sentence)
+
+    def _warmed_up(self) -> tuple[str, ...]:
+        """As the parameters say, and compiled; the joints that are prescribed by measurements."""
+        begin(self.sim, self._value)
+        followed = prescribe(self.sim, self._value)
+        self.sim.warm_up(changes=bool(settable(self.robot)))  # who locks shall not wait for a compiler
+        return followed
 
     @property
     def shown_ns(self) -> int:
@@ -291,7 +308,7 @@ class SimulatorNode(ManagedNode):
             elif topic.qos == "clock":
                 every_tick = functools.partial(_publish_stamp, send, write)
             else:
-                write(first, stamp)  # compiles here what it needs, not in the stepping thread
+                self._patiently(functools.partial(write, first, stamp))  # compiles here, not in the stepping thread
                 lazy = topic.qos == "lazy"
                 publish = _publish_if_wanted if lazy else _publish_sample
                 send_sample = functools.partial(publish, send, write)
@@ -308,13 +325,13 @@ class SimulatorNode(ManagedNode):
             )
             found.append(Output(0, lambda sample, stamp: send(efforts(sample, stamp))))
         if self._measured.coupling is not None:
-            self._measured.coupling.warm_up(self.sim.sample())
+            self._patiently(functools.partial(self._measured.coupling.warm_up, self.sim.sample()))
             period_ns = int(self._measured.lead_period * SECOND_NS)
             found.append(Output(period_ns, self._measured.lead, in_step=False))
         if sensor := self._value("imu.body"):
             tell = self._publisher("imu/data_raw", "sensor_msgs/msg/Imu", "stream")
             imu = functools.partial(imu_fields, self.robot, self._prefix, self.robot.body_index(sensor))
-            imu(self.sim.sample(), 0)  # compiles here, if need be, not in the stepping thread
+            self._patiently(lambda: imu(self.sim.sample(), 0))  # compiles here, not in the stepping thread
             period_ns = round(SECOND_NS / self._value("imu.rate"))
             found.append(Output(period_ns, lambda sample, stamp: tell(imu(sample, stamp))))
         return found

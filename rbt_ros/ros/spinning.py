@@ -48,7 +48,10 @@ def spin(
     except ExternalShutdownException:
         pass  # somebody else in this process shut ROS down: an ordinary end
     finally:
+        context = rclpy.get_default_context()
         rclpy.try_shutdown()
+        gc.collect()
+        context.destroy()  # its shared memory, also where the process is left before the interpreter ends
     return 0
 
 
@@ -70,7 +73,7 @@ def _one_life(stop, scenario, autostart: bool, clock_ns: int, end: End, watch, g
 
     What the clock has shown, where another one is to be made, which waits to be configured.
     """
-    node = SimulatorNode(scenario, autostart, clock_ns)
+    node = SimulatorNode(scenario, autostart, clock_ns, stop.interruptible)
     try:
         greet(node)
         executor = NodeExecutor(node)

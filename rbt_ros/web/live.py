@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rbt_ros.errors import SolveError
+from rbt_ros.interruptible import interruptible
 from rbt_ros.model.hinge_commands import HingeSettings
 from rbt_ros.model.inputs import Command
 from rbt_ros.model.scenario import Scenario
@@ -31,7 +32,7 @@ class Live:
         """bag: a folder that is not there yet, for all that acts."""
         self.scenario = scenario
         self.sim = Simulation.of(scenario)
-        self.sim.warm_up()
+        interruptible(self.sim.warm_up)
         self.log = None if bag is None else Log(bag)
         if self.log:
             self.log.begin(self.sim)

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 
 import pytest
 from nav_msgs.msg import Odometry
@@ -27,6 +28,22 @@ def test_a_signal_in_the_middle_of_a_long_step_ends_it(ros):
     peer.until(lambda: odom, "odom", child)
     assert child.stop(signal.SIGINT) == 0
     assert child.stderr == ""
+
+
+WORDS = {"rbt node": ("node", "cubesat"), "rbt run": ("run", "cubesat", "--until", "9"), "rbt_simulator": ()}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_ctrl_c_is_obeyed_while_the_kernels_are_compiled(ros, programs, name, tmp_path):
+    """The first start on a machine says why it takes long; one call of LLVM lasts up to 5 s on a machine under load."""
+    program = programs[name.partition(" ")[0]]
+    child = ros.run(*program, *WORDS[name], environ={"NUMBA_CACHE_DIR": str(tmp_path / "empty")})
+    child.until_printed("compiling the kernels")
+    asked = time.monotonic()
+    assert child.stop(signal.SIGINT) == (130 if name == "rbt run" else 0)
+    assert time.monotonic() - asked < 2.0
+    assert child.stderr == ""
+    assert child.stdout.count("compiling") == 1
 
 
 @pytest.mark.parametrize("mode", ["realtime", "fast"])
