@@ -21,12 +21,14 @@ import json
 import os
 import platform
 import re
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import time
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,9 +36,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent
 STATE = "bootstrap.json"
 LOG = "bootstrap.log"
+HASHES = "hashes.txt"
 RUNNING = "running"
 APT = "sudo apt install build-essential python3-dev python3-venv"
-TOOLS = ("pip", "setuptools", "wheel")
+TOOLS = ("pip", "setuptools", "wheel", "packaging")  # and what they need themselves
 # what a running node imports: loading it once proves that it works, and leaves its bytecode for the next start
 USED = (
     "rclpy.node, rclpy.executors, tf2_msgs.msg, geometry_msgs.msg, nav_msgs.msg, sensor_msgs.msg, std_msgs.msg, "
@@ -146,6 +149,60 @@ def pin_lines(*files: Path) -> list[str]:
     for file in files:
         pins.update(read_pins(file.read_text(encoding="utf-8")))
     return [line for lines in pins.values() for line in lines]
+
+
+def pin_of(file: str) -> str:
+    """The pin that a file of the package index belongs to: numpy-1.26.4.tar.gz to numpy==1.26.4; nothing for others."""
+    wheel, source = file.removesuffix(".whl"), re.sub(r"\.(tar\.gz|tar\.bz2|tgz|zip)$", "", file)
+    if wheel != file:
+        name, version = wheel.split("-")[:2]
+    elif source != file:
+        name, _, version = source.rpartition("-")
+    else:
+        return ""
+    return f"{re.sub('[-_.]+', '-', name).lower()}=={version}"
+
+
+def read_hashes(text: str) -> dict[str, list[str]]:
+    """SHA-256 of files by the pin that they belong to, from lines as sha256sum writes them."""
+    hashes: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        digest, _, file = line.partition("  ")
+        if file and not line.startswith("#"):
+            hashes.setdefault(pin_of(file), []).append(digest)
+    return hashes
+
+
+def with_hashes(pins: Sequence[str], hashes: Mapping[str, list[str]]) -> list[str]:
+    """The pins as pip wants them, each with what its files may be. Failure where one has no hash."""
+    lines = []
+    for line in pins:
+        pin = line.partition(";")[0].strip()
+        if pin not in hashes:
+            raise Failure(f"{pin} has no hash in {HASHES}, so it is not installed: python3 tools/hashes.py looks it up")
+        lines.append(" ".join([line, *(f"--hash=sha256:{digest}" for digest in hashes[pin])]))
+    return lines
+
+
+def our_setup() -> dict:
+    """What setup.py tells setuptools; it need not be there for that."""
+    told: dict = {}
+    stub = types.SimpleNamespace(setup=lambda **given: told.update(given), find_packages=lambda **_: [])
+    own = sys.modules.get("setuptools")
+    sys.modules["setuptools"] = stub  # type: ignore[assignment]
+    try:
+        runpy.run_path(str(ROOT / "setup.py"))
+    finally:
+        del sys.modules["setuptools"]
+        if own is not None:
+            sys.modules["setuptools"] = own
+    return told
+
+
+def our_requirements(extras: Sequence[str]) -> list[str]:
+    """What we need with these extras."""
+    told = our_setup()
+    return [*told["install_requires"], *(line for extra in extras for line in told["extras_require"][extra])]
 
 
 def our_metadata() -> list[str]:
@@ -274,6 +331,7 @@ class Environment:
         self.folder = folder
         self.extras = extras
         self.pins = pin_lines(*pins)
+        self.hashes = read_hashes((ROOT / HASHES).read_text(encoding="utf-8"))
         self.machine = machine
         self.python = folder / "bin" / "python"
         self.environ = private_environment(os.environ, machine.ros_distro)
@@ -289,22 +347,22 @@ class Environment:
     def stages(self) -> list[Stage]:
         distro = self.machine.ros_distro
         ros = f"ROS 2 {distro} of this shell" if distro else "ROS 2 Jazzy wheels"
-        tools = [line for name in TOOLS for line in read_pins("\n".join(self.pins))[name]]
-        venv = (platform.python_version(), sys.base_prefix, self.folder, distro, tools)
+        venv = (platform.python_version(), sys.base_prefix, self.folder, distro, self._pins_of(TOOLS))
+        digests = [self.hashes.get(pin.partition(";")[0].strip(), []) for pin in self.pins]
         generator = (ROOT / "rbt_ros" / "setup_ros.py").read_text(encoding="utf-8")
         stages = [
             Stage(f"Python {platform.python_version()} in {self.folder.name}", venv, self._venv, afresh=True),
             Stage(
                 f"{ros}, rbt_ros and what it needs",
-                (self.pins, our_metadata()),
-                lambda: self._install([*self.ros_extras, "view"]),
+                (self.pins, digests, our_metadata()),
+                self._package,
             ),
             Stage("tf2_msgs", (generator,), self._tf2_msgs),
             Stage("page of the browser view", (page_sources(),), self._page),
         ]
         if self.extras:
             names = ", ".join(self.extras)
-            stages.append(Stage(f"extras {names}", (), lambda: self._install([*self.ros_extras, *self.extras])))
+            stages.append(Stage(f"extras {names}", (), lambda: self._install(self.extras)))
         if "dev" in self.extras and distro is None:  # an installed ROS has its own, or none
             definitions = (ROOT / "rbt_ros" / "interface_definitions.py").read_text(encoding="utf-8")
             stages.append(Stage("simulation_interfaces", (definitions,), self._simulation_interfaces))
@@ -312,13 +370,22 @@ class Environment:
 
     def _venv(self) -> str:
         self._log([sys.executable, "-m", "venv", *self.venv_options, self.folder], "creating the virtual environment")
-        self._pip(*TOOLS)
+        tools = self.folder / "tools.txt"
+        # as requirements, not as names: the pip that comes with Python is older, and wants their versions beside them
+        tools.write_text("\n".join(with_hashes(self._pins_of(TOOLS), self.hashes)) + "\n", encoding="utf-8")
+        self._pip("--requirement", tools)
         return "made"
 
+    def _package(self) -> str:
+        """What we need, then our package in place."""
+        self._install([*self.ros_extras, "view"])
+        editable = ("--no-deps", "--no-build-isolation", "--no-compile", "--editable", ROOT)
+        self._log([self.python, "-m", "pip", "install", *editable], "pip install")
+        return "installed"
+
     def _install(self, extras: Sequence[str]) -> str:
-        """Our package in place, with what it needs. Compiling all bytecode would triple the time: see `_tf2_msgs`."""
-        package = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
-        self._pip("--no-build-isolation", "--no-compile", "--editable", package)
+        """What we need with these extras. Compiling all bytecode would triple the time: see `_tf2_msgs`."""
+        self._pip("--no-build-isolation", "--no-compile", *our_requirements(extras))
         return "installed"
 
     def _tf2_msgs(self) -> str:
@@ -332,7 +399,7 @@ class Environment:
         """Bundled by the system's node, or by that of a wheel. Where neither can be had, the set-up goes on."""
         try:
             if not (shutil.which("node") and shutil.which("npm")):
-                self._install([*self.ros_extras, "node"])
+                self._install(["node"])
             self._log([self.python, "-m", "rbt_ros.web.build", "--work", self.folder / "page"], "bundling the page")
         except Failure as err:
             return f"left out, {str(err).splitlines()[0]}; later: rbt view --build"
@@ -342,11 +409,17 @@ class Environment:
         command = [self.python, "-m", "rbt_ros.setup_ros", "simulation_interfaces"]
         return self._log(command, "generating simulation_interfaces").strip().splitlines()[-1].partition(": ")[2]
 
-    def _pip(self, *arguments: str) -> None:
+    def _pins_of(self, names: Sequence[str]) -> list[str]:
+        pins = read_pins("\n".join(self.pins))
+        return [line for name in names for line in pins[name]]
+
+    def _pip(self, *arguments: str | Path) -> None:
+        """Install from the index; each file has to be one that we know."""
         constraints = self.folder / "constraints.txt"
-        constraints.write_text("\n".join(self.pins) + "\n", encoding="utf-8")
+        constraints.write_text("\n".join(with_hashes(self.pins, self.hashes)) + "\n", encoding="utf-8")
         patient = "--timeout", "60", "--retries", "10"  # an index that answers late shall not end the set-up
-        self._log([self.python, "-m", "pip", "install", *patient, "-c", constraints, *arguments], "pip install")
+        options = (*patient, "--require-hashes", "--constraint", constraints)
+        self._log([self.python, "-m", "pip", "install", *options, *arguments], "pip install")
 
     def _log(self, command: Sequence, what: str, extra: Mapping[str, str] | None = None) -> str:
         """Run it with its noise in the log file; what it printed. On failure the end of the log is shown."""

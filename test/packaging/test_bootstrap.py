@@ -1,13 +1,18 @@
 """The set-up behind `make`: what it finds out about the machine, and when it does what."""
 
 import fcntl
+import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import termios
+import zipfile
+from importlib import metadata
 
 import pytest
+from packaging.requirements import Requirement
 
 GOOD = {"python": (3, 12), "cpu": "x86_64", "has_ensurepip": True, "has_headers": True, "has_compilers": True}
 SOURCED = {"ROS_DISTRO": "jazzy", "AMENT_PREFIX_PATH": "/opt/ros/jazzy"}
@@ -299,6 +304,85 @@ def test_a_pin_of_a_later_file_replaces_the_earlier_one(bootstrap, tmp_path):
     first.write_text("# set\nnumpy==1 ; python_version < '3.13'\nnumpy==2 ; python_version >= '3.13'\nscipy==1\n")
     second.write_text("numpy==3  # all\nPin==4\n")
     assert bootstrap.pin_lines(first, second) == ["numpy==3", "scipy==1", "Pin==4"]
+
+
+def test_a_changed_hash_installs(keys):
+    before = keys()
+    file = keys.tree / "hashes.txt"
+    file.write_text(re.sub(r"(?m)^\w{64}(?=  numpy-1)", "0" * 64, file.read_text(encoding="utf-8")), encoding="utf-8")
+    assert changed(before, keys()) == [False, True, True, True, True, True]
+
+
+# ------------------------------------------------------------------------------------------ what is installed, by hash
+
+
+@pytest.mark.parametrize(
+    ("file", "pin"),
+    [
+        ("numpy-1.26.4-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "numpy==1.26.4"),
+        ("ruamel.yaml-0.19.1-py3-none-any.whl", "ruamel-yaml==0.19.1"),
+        ("docopt-ng-0.9.0.tar.gz", "docopt-ng==0.9.0"),
+        ("Mosek-9.3.9-1-cp39-cp39-linux_x86_64.whl", "mosek==9.3.9"),
+        ("numpy-1.26.4.exe", ""),
+    ],
+)
+def test_the_name_of_a_file_tells_its_pin(bootstrap, file, pin):
+    assert bootstrap.pin_of(file) == pin
+
+
+def test_a_pin_without_a_hash_is_a_failure_that_names_the_tool(bootstrap):
+    hashes = bootstrap.read_hashes(f"# told by nobody\n{'1' * 64}  one-1.tar.gz\n{'2' * 64}  one-1-py3-none-any.whl\n")
+    pins = ["one==1 ; python_version < '3.13'"]
+    told = f"{pins[0]} --hash=sha256:{'1' * 64} --hash=sha256:{'2' * 64}"
+    assert bootstrap.with_hashes(pins, hashes) == [told]
+    with pytest.raises(bootstrap.Failure, match="two==2 has no hash in hashes.txt, .*: python3 tools/hashes.py"):
+        bootstrap.with_hashes([*pins, "two==2"], hashes)
+
+
+def test_requirements_are_those_of_the_installed_package(bootstrap):
+    """Read from setup.py without setuptools, as its metadata has them."""
+    ours = {
+        extra: {Requirement(line) for line in bootstrap.our_requirements([extra])} for extra in ("ros", "dev", "film")
+    }
+    for extra, requirements in ours.items():
+        told = [Requirement(line) for line in metadata.requires("rbt_ros")]
+        wanted = {each.name for each in told if each.marker is None or each.marker.evaluate({"extra": extra})}
+        here = {each.name for each in requirements if each.marker is None or each.marker.evaluate()}
+        assert {canonical(name) for name in wanted} == {canonical(name) for name in here}
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def wheel(folder, name, needs=""):
+    """A wheel without modules; its SHA-256."""
+    file = folder / f"{name}-1-py3-none-any.whl"
+    info = f"{name}-1.dist-info"
+    requires = f"Requires-Dist: {needs}\n" if needs else ""
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{requires}")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
+
+
+def test_a_file_with_another_hash_is_not_installed(bootstrap, tmp_path):
+    """By pip itself, from a folder: `outer` as asked for, then `inner`, which only `outer` asks for."""
+    files = tmp_path / "files"
+    files.mkdir()
+    lines = wheel(files, "inner") + wheel(files, "outer", "inner")
+    place = bootstrap.Environment(tmp_path, (), [], machine(bootstrap))
+    place.pins, place.python = ["outer==1", "inner==1"], sys.executable
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(files), "PIP_CONFIG_FILE": os.devnull}
+    place.environ = {**os.environ, **pip, "PIP_TARGET": str(tmp_path / "site")}
+    place.hashes = bootstrap.read_hashes(lines.replace(lines[:64], "0" * 64))
+    with pytest.raises(bootstrap.Failure, match="DO NOT MATCH THE HASHES") as caught:
+        place._pip("outer")
+    assert "inner==1" in str(caught.value) and not (tmp_path / "site").exists()
+    place.hashes = bootstrap.read_hashes(lines)
+    place._pip("outer")
+    assert sorted(path.name for path in (tmp_path / "site").iterdir()) == ["inner-1.dist-info", "outer-1.dist-info"]
 
 
 # ----------------------------------------------------------------------------------------- programs that Ctrl-C ends

@@ -65,6 +65,38 @@ def test_pins_are_exact_versions_and_nothing_else(pins):
     assert [line for line in pins if not form.fullmatch(line)] == []
 
 
+def test_every_pin_has_the_hashes_of_its_files_and_no_other_file_has_one(root, bootstrap):
+    text = (root / "hashes.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[0-9a-f]{64}  [\w.+-]+", line)] == []  # no address either
+    files = [line.partition("  ")[2] for line in lines]
+    assert len(files) == len(set(files))
+    names = ("constraints.txt", "constraints-bench.txt")
+    pins = {line.partition(";")[0].strip() for name in names for line in bootstrap.pin_lines(root / name)}
+    assert set(bootstrap.read_hashes(text)) == pins
+
+
+@pytest.mark.parametrize("minor", range(10, 15))
+def test_each_python_finds_a_file_with_a_hash_for_its_pins(root, bootstrap, minor):
+    """A wheel for x86_64, or the source: so nothing that is pinned for it is refused for want of a hash."""
+    from packaging.requirements import Requirement
+    from packaging.tags import compatible_tags, cpython_tags
+    from packaging.utils import parse_wheel_filename
+
+    glibc = [f"manylinux_2_{number}_x86_64" for number in range(40, 4, -1)]
+    platforms = [*glibc, "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
+    tags = {*cpython_tags((3, minor), platforms=platforms), *compatible_tags((3, minor), f"cp3{minor}", platforms)}
+    lines = (root / "hashes.txt").read_text(encoding="utf-8").splitlines()[1:]
+    found = set()
+    for file in (line.partition("  ")[2] for line in lines):
+        if not file.endswith(".whl") or not tags.isdisjoint(parse_wheel_filename(file)[3]):
+            found.add(bootstrap.pin_of(file))
+    pins = [Requirement(line) for line in bootstrap.pin_lines(root / "constraints.txt")]
+    here = {"python_version": f"3.{minor}"}
+    mine = {f"{each.name}{each.specifier}" for each in pins if each.marker is None or each.marker.evaluate(here)}
+    assert mine - found == set()
+
+
 def canonical(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
