@@ -122,6 +122,45 @@ def test_what_is_installed_is_what_is_pinned(root):
     assert differing == {}
 
 
+# ---------------------------------------------------------------------------------------------------------- licences
+
+
+def licences(root):
+    """Package, or the begin of its name before a star, and its licence, as docs/licences.md has them."""
+    text = (root / "docs" / "licences.md").read_text(encoding="utf-8")
+    rows = [row.split(" | ") for row in re.findall(r"^\| (\S.*\S) \|$", text, re.M)[1:]]
+    return {name: licence for names, licence, _ in rows for name in names.split(", ")}
+
+
+def licence_of(name, told):
+    """That of the package itself, or of the family it belongs to."""
+    return told.get(name) or next((told[key] for key in told if key[-1] == "*" and name.startswith(key[:-1])), None)
+
+
+def test_every_dependency_has_its_licence_in_the_list_and_no_other_has(root, bootstrap):
+    """The licences' families are those that the installed packages name themselves."""
+    seen = {}
+    told = licences(root)
+    for line in bootstrap.our_requirements(bootstrap.our_setup()["extras_require"]):
+        name = re.split(r"[\[; ]", line)[0]
+        seen[name] = licence_of(name, told)
+    assert [name for name, licence in seen.items() if licence is None] == []
+    assert [key for key in told if not any(name == key or licence_of(name, {key: "x"}) for name in seen)] == []
+    families = re.compile(r"\b(BSD|MIT|Apache|LGPL|GPL|MPL|EPL|PSF|Python Software Foundation)")
+    differing = {}
+    for name, licence in seen.items():
+        try:
+            words = metadata.metadata(name)
+        except metadata.PackageNotFoundError:  # of an extra that is not installed here
+            continue
+        classes = [each for each in words.get_all("Classifier") or [] if each.startswith("License")]
+        own = set(families.findall(" ".join([words.get("License-Expression") or words.get("License") or "", *classes])))
+        own = {"PSF" if family == "Python Software Foundation" else family for family in own}
+        if own and own.isdisjoint(families.findall(licence)):
+            differing[name] = (licence, own)
+    assert differing == {}
+
+
 # -------------------------------------------------------------------------------------------------------------- pip
 
 
