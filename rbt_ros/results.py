@@ -16,11 +16,12 @@ from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.modes import ModeChange
 from rbt_ros.model.reactions import HingeForce, Reactions
-from rbt_ros.model.robot import Robot
+from rbt_ros.model.robot import Body, Robot
 from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
 from rbt_ros.paths import as_path, writing
 
 WRENCH = (("moment", "N m"), ("force", "N"))
+ROUND_OFF = 1e-12  # of what is summed: no diagram enlarges less
 INERTIA = ".inertia [kg m2]"  # behind a body's name, in files of arrays
 
 
@@ -181,6 +182,13 @@ class Result:
         body, motion = self.robot.bodies[self.robot.body_index(name)], self.body(name)
         return poinsot(body.inertia, motion.quaternion, motion.omega_body)
 
+    def sums_of_momenta(self) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) Σ|L_k|, Σ|P_k| over the bodies: next to them momenta that cancel are round-off."""
+        motions = [self.body(body.name) for body in self.robot.bodies]
+        return sums_of_momenta(
+            self.robot.bodies, [(m.quaternion, m.position, m.velocity, m.omega_body) for m in motions]
+        )
+
     def hinge(self, name: str) -> HingeResult:
         """The motion of one hinge."""
         i = self.robot.hinge_index(name)
@@ -294,11 +302,14 @@ class Result:
         total, h = self.energy.total, np.linalg.norm(self.angular_momentum_com, axis=1)
         axes[2].plot(self.t, total - total[0])
         axes[3].plot(self.t, h - h[0])
+        energies = np.abs(self.energy.kinetic) + np.abs(self.energy.potential)
         for ax, label in zip(
             axes, ("ω, body axes [rad/s]", "q [-]", "E - E(0) [J]", "|L| - |L|(0) [N·m·s]"), strict=True
         ):
             ax.set_ylabel(label)
             ax.grid(alpha=0.3)
+        not_enlarged(axes[2], total - total[0], energies.max(), "|T| + |V|")
+        not_enlarged(axes[3], h - h[0], self.sums_of_momenta()[0].max(), "Σ|L| of bodies")
         axes[0].legend(ncols=3, fontsize=8)
         axes[1].legend(ncols=4, fontsize=8)
         axes[3].set_xlabel("time t [s]")
@@ -314,6 +325,33 @@ def write_columns(table: Mapping[str, np.ndarray], path: str | Path) -> None:
     rows = np.column_stack(list(table.values()))
     with writing(path):
         np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=",".join(table), comments="", encoding="utf-8")
+
+
+def sums_of_momenta(bodies: Sequence[Body], motions: Sequence[Sequence[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) Σ|L_k| [N·m·s] about the common centre of mass and Σ|P_k| [kg·m/s]: what the momenta of all are summed from.
+
+    motions: of each body q_WB (N, 4), p_WB, v_WB, w_WB_B (N, 3). Momenta that are zero are round-off of these sums.
+    """
+    masses, places, momenta, spins = [], [], [], []
+    for body, (q, p, v, w) in zip(bodies, motions, strict=True):
+        com = np.broadcast_to(np.array(body.com), p.shape)
+        masses.append(body.mass)
+        places.append(p + turn_all(q, com))
+        momenta.append(body.mass * (v + turn_all(q, np.cross(w, com))))
+        spins.append(np.linalg.norm(w @ body.inertia, axis=1))
+    sizes = np.linalg.norm(momenta, axis=-1)
+    from_com = np.array(places) - np.average(places, axis=0, weights=masses if any(masses) else None)
+    return (np.array(spins) + np.linalg.norm(from_com, axis=-1) * sizes).sum(axis=0), sizes.sum(axis=0)
+
+
+def not_enlarged(ax: Any, values: np.ndarray, scale: float, what: str) -> bool:
+    """Whether values are round-off of `scale`: then the axis ends at ROUND_OFF of that, and its label says so."""
+    most, end = float(np.abs(values).max(initial=0.0)), ROUND_OFF * scale
+    if not 0.0 < most < end:
+        return False
+    ax.set_ylim(-end, end)
+    ax.set_ylabel(f"{ax.get_ylabel()}\naxis: {ROUND_OFF:g} of {what}")
+    return True
 
 
 def empty_figure(width: float, height: float) -> Any:

@@ -19,10 +19,10 @@ from rbt_ros.core.types import JointKind
 from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import turn_all, zxz_angles
-from rbt_ros.model.robot import WORLD, Hinge, Robot
+from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.scenario import read_scenario, scenario_from_text
 from rbt_ros.paths import looks_like_bag
-from rbt_ros.results import INERTIA, Result
+from rbt_ros.results import INERTIA, Result, sums_of_momenta
 
 TIME = "t [s]"
 VECTOR = re.compile(r"(?P<body>.+)\.(?P<what>position|quaternion|velocity|omega_body)_[wxyz]( \[[^]]*\])?")
@@ -74,6 +74,7 @@ class History:
         """columns: by the names of `Result.columns`; inertias: (3, 3) about the CoM [kg·m²], by body."""
         self.name, self.columns, self.inertias = name, dict(columns), dict(inertias)
         self.balls: dict[str, Ball] = {}  # ball hinges, where the robot is known
+        self.robot_bodies: tuple[Body, ...] = ()  # likewise
         if not self.columns or not any(len(series.t) for series in self.columns.values()):
             raise ScenarioError(f"{name} holds no rows; nothing to draw.")
 
@@ -129,10 +130,23 @@ class History:
         values = np.stack([part.values for part in parts], axis=1) if len(parts) > 1 else parts[0].values
         return Series(parts[0].t, values)
 
+    def sums_of_momenta(self) -> tuple[float, float] | None:
+        """The largest Σ|L_k| [N·m·s] and Σ|P_k| [kg·m/s] over the bodies; None where not all of that is there."""
+        whats = ("quaternion", "position", "velocity", "omega_body")
+        names = [body.name for body in self.robot_bodies]
+        if not names or any(name not in self.bodies(what) for name in names for what in whats):
+            return None
+        motions = [[self.vector(name, what) for what in whats] for name in names]
+        if any(len(series.t) != len(motions[0][0].t) for motion in motions for series in motion):
+            return None  # of a bag, each at its own times
+        L, P = sums_of_momenta(self.robot_bodies, [[series.values for series in motion] for motion in motions])
+        return float(L.max(initial=0.0)), float(P.max(initial=0.0))
+
     def of(self, robot: Robot) -> "History":
         """With what its robot tells: inertias, and the motion of ball hinges."""
         found = History(self.name, self.columns, {b.name: b.inertia for b in robot.bodies} | self.inertias)
         found.balls = {h.name: ball for h in robot.hinges if (ball := self._ball(h)) is not None}
+        found.robot_bodies = robot.bodies
         return found
 
     def between(self, first: float, last: float) -> "History":
@@ -149,6 +163,7 @@ class History:
                 f"{self.name} has nothing from {first:g} to {last:g} s; it goes from {low:g} to {high:g} s."
             )
         part = History(self.name, {name: cut(series) for name, series in self.columns.items()}, self.inertias)
+        part.robot_bodies = self.robot_bodies
         part.balls = {name: Ball(cut(ball.angles), ball.omega and cut(ball.omega)) for name, ball in self.balls.items()}
         return part
 

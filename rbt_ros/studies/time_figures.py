@@ -1,12 +1,13 @@
 """Figures over time for print: hinges, attitudes, rates, energy and momentum with what they have changed by."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import checked_sequence, euler_angles, without_flips
+from rbt_ros.results import not_enlarged
 from rbt_ros.studies.figure_style import COLOURS, LINES, WIDE_MM, axis_lines, grid, one_legend, page
 from rbt_ros.studies.histories import History, Series
 
@@ -23,12 +24,14 @@ def hinges_figure(history: History, width_mm: float) -> Any:
     rows = len(joints) + len(balls)
     figure = page(width_mm, ROW_MM * rows + 6)
     axes = figure.subplots(rows, 2, sharex=True, squeeze=False)
+    largest = _largest(series for found in joints.values() for series in found.values())
     for row, found in zip(axes, joints.values(), strict=False):
         for ax, what in zip(row, ("position", "rate"), strict=True):
             if what in found:
                 unit, series = found[what]
                 ax.plot(*series, color=COLOURS[2])
                 ax.set(ylabel=f"{what} [{unit}]")
+                not_enlarged(ax, series.values, max(largest[unit], float(unit == "rad")), "the largest")
     for row, ball in zip(axes[len(joints) :], balls.values(), strict=True):
         axis_lines(row[0], *ball.angles, "xyz")
         for line, letter in zip(row[0].lines, "ψθφ", strict=True):
@@ -53,6 +56,14 @@ def hinges_figure(history: History, width_mm: float) -> Any:
     return figure
 
 
+def _largest(found: Iterable[tuple[str, Series]]) -> dict[str, float]:
+    """The largest of all values, by their unit or label."""
+    largest: dict[str, float] = {}
+    for key, series in found:
+        largest[key] = max(largest.get(key, 0.0), float(np.abs(series.values).max(initial=0.0)))
+    return largest
+
+
 def _legend_above(ax: Any) -> None:
     """At its right upper corner, where it hides no line."""
     slim = {"handlelength": 1.2, "handletextpad": 0.4, "columnspacing": 0.8, "borderaxespad": 0.2, "borderpad": 0.2}
@@ -69,6 +80,7 @@ def forces_figure(history: History, width_mm: float) -> Any:
         )
     figure = page(width_mm, ROW_MM * len(rows) + 6)
     axes = figure.subplots(len(rows), 2, sharex=True, squeeze=False)
+    largest = _largest(what for found in rows.values() for what in found if what is not None)
     for row, (name, found) in zip(axes, rows.items(), strict=True):
         row[0].set_title(name, loc="left")
         for ax, what in zip(row, (found.force, found.moment), strict=True):
@@ -82,6 +94,7 @@ def forces_figure(history: History, width_mm: float) -> Any:
                 axis_lines(ax, *series, "xyz")
                 ax.legend(ncols=3, loc="best")
             ax.set_ylabel(label)
+            not_enlarged(ax, series.values, largest[label], "the largest")
     for column in axes.T:
         shown = [ax for ax in column if ax.axison]
         if shown:
@@ -134,7 +147,8 @@ def energy_figure(history: History, width_mm: float) -> Any:
     if work is not None:  # what came in and went is accounted for
         inputs, dissipated = (work.values - work.values[0]).T
         change, what = change - inputs + dissipated, "E - E(0) - W + D"
-    _change(below, Series(t, change), what, "J", np.abs(kinetic.values).max(), "kinetic energy")
+    scales = np.abs(kinetic.values).max(), (np.abs(kinetic.values) + np.abs(potential.values)).max()
+    _change(below, Series(t, change), what, "J", scales, ("the largest kinetic energy", "|T| + |V|"))
     below.set_xlabel(SECONDS)
     figure.align_ylabels()
     return figure
@@ -142,10 +156,15 @@ def energy_figure(history: History, width_mm: float) -> Any:
 
 def momentum_figure(history: History, width_mm: float) -> Any:
     """Angular momentum about the centre of mass, and momentum, world axes; below each what it has changed by."""
-    figure = page(width_mm, 3.6 * ROW_MM)
-    axes = figure.subplots(2, 2, sharex=True)
+    if width_mm >= WIDE_MM:
+        figure = page(width_mm, 3.6 * ROW_MM)
+        pairs = figure.subplots(2, 2, sharex=True).T
+    else:  # under each other: titles are as wide as a column
+        figure = page(width_mm, 5.4 * ROW_MM)
+        pairs = figure.subplots(4, 1, sharex=True).reshape(2, 2)
     kinds = (("angular_momentum_com_{} [N m s]", "L", "N·m·s"), ("momentum_{} [kg m/s]", "P", "kg·m/s"))
-    for (above, below), (columns, letter, unit) in zip(axes.T, kinds, strict=True):
+    sums = history.sums_of_momenta()
+    for k, ((above, below), (columns, letter, unit)) in enumerate(zip(pairs, kinds, strict=True)):
         series = history.one(*(columns.format(axis) for axis in "xyz"))
         if series is None:
             raise ScenarioError(f"{history.name} has no momenta; `rbt run` of its scenario writes them.")
@@ -154,22 +173,34 @@ def momentum_figure(history: History, width_mm: float) -> Any:
         above.plot(series.t, size, color=COLOURS[3], linestyle=":", label=f"|{letter}|")
         above.set_ylabel(f"{letter} [{unit}]")
         _legend_above(above)
-        change = np.linalg.norm(series.values - series.values[0], axis=1)
-        _change(below, Series(series.t, change), f"|{letter} - {letter}(0)|", unit, size.max(), f"|{letter}|")
+        of_what = f"Σ|{letter}| of bodies" if sums else f"the largest |{letter}|"
+        scale = sums[k] if sums else float(size.max())
+        not_enlarged(above, size, scale, of_what)
+        change = Series(series.t, np.linalg.norm(series.values - series.values[0], axis=1))
+        _change(below, change, f"|{letter} - {letter}(0)|", unit, (scale, scale), (of_what, of_what))
+    for below in pairs[1:, 1] if width_mm < WIDE_MM else pairs[:, 1]:
         below.set_xlabel(SECONDS)
     figure.align_ylabels()
     return figure
 
 
-def _change(ax: Any, change: Series, label: str, unit: str, scale: float, of_what: str) -> None:
-    """What stays zero where it is kept; and its largest value as a share of `scale`."""
+def _change(
+    ax: Any, change: Series, label: str, unit: str, scales: tuple[float, float], of_what: tuple[str, str]
+) -> None:
+    """What stays zero where it is kept; its largest value, as a share of the first scale, or as round-off of the second
+    one, which is what it is the difference of."""
     ax.plot(*change, color=COLOURS[0])
     ax.set_ylabel(f"{label} [{unit}]")
     most = np.abs(change.values).max()
-    ax.set_title(
-        f"at most {most:.1e} {unit}" + (f": {most / scale:.1e} of the largest {of_what}" if scale > 0 else ""),
-        loc="right",
-    )
+    is_round_off = not_enlarged(ax, change.values, scales[1], of_what[1])
+    scale, what = scales[is_round_off], of_what[is_round_off]
+    share = f", {_short(most / scale)} of {what}" if most > 0 and scale > 0 else ""
+    ax.set_title(f"{'round-off:' if is_round_off else 'at most'} {_short(most)} {unit}{share}", loc="right")
+
+
+def _short(x: float) -> str:
+    """Two digits: 54, 0.013, 7.7e-08."""
+    return f"{x:.2g}" if x == 0 or 0.01 <= x < 1000 else f"{x:.1e}"
 
 
 def _of_bodies(
@@ -189,6 +220,7 @@ def _of_bodies(
     columns = -(-len(bodies) // TALLEST)
     figure = page(width_mm, ROW_MM * (1 + -(-len(bodies) // columns)) - 0.6 * ROW_MM)
     made = grid(figure, len(bodies), columns, sharex=True)
+    most = max(np.abs(history.vector(body, what).values).max(initial=0.0) for body in bodies)
     for ax, body in zip(made.flat, bodies, strict=False):
         t, values = history.vector(body, what)
         axis_lines(ax, t, shown(values), axes)
@@ -196,6 +228,8 @@ def _of_bodies(
             line.set_label(name)
         ax.set_title(body, loc="left")
         ax.set_ylabel(label)
+        if what != "quaternion":
+            not_enlarged(ax, values, most, "the largest")
     for column in made.T:
         last = [ax for ax in column if ax.figure is not None][-1]
         last.set_xlabel(SECONDS)

@@ -78,6 +78,44 @@ def test_histories_are_drawn_as_they_are(free):
     assert lines(dP)[0][1].max() == 0
 
 
+def test_momenta_that_cancel_are_not_enlarged_and_the_label_says_so():
+    """Two arms that push each other off have no momentum: what is left is round-off of Σ|L_k|, Σ|P_k| of the bodies.
+
+    So little is a flat line on an axis of 1e-12 of these sums; what is not round-off has its own axis,
+    as the energy has, which the motor changes.
+    """
+    b = rbt.RobotBuilder("pair").body("a", mass=1.0, inertia=(0.1, 0.2, 0.3))
+    b.body("b", mass=2.0, inertia=(0.3, 0.2, 0.1), com=(0.3, 0.1, 0.2))
+    b.hinge("wrist", "revolute", parent="a", child="b", at=(0.2, 0, 0.1), axis=(1, 2, 3))
+    sim = rbt.Simulation(b.build(), step=1e-3)
+    sim.add_input(rbt.Effort("wrist", (1.0,)))
+    result = sim.run(until=0.5, every=0.01)
+    sums = [max(x) for x in result.sums_of_momenta()]
+    a, b = (result.body(name) for name in "ab")
+    com = (a.com + 2 * b.com) / 3
+    spins = [np.linalg.norm(m.omega_body @ k.inertia, axis=1) for m, k in zip((a, b), result.robot.bodies, strict=True)]
+    speeds = [
+        np.gradient(m.com, result.t, axis=0) for m in (a, b)
+    ]  # of the centres of mass, off by their change h² / 6
+    P = [k * np.linalg.norm(v, axis=1) for k, v in zip((1, 2), speeds, strict=True)]
+    arms = [np.linalg.norm(m.com - com, axis=1) for m in (a, b)]
+    assert sums[0] == pytest.approx(max(sum(spins) + sum(p * r for p, r in zip(P, arms, strict=True))), rel=2e-2)
+    assert sums[1] == pytest.approx(max(sum(P)), rel=2e-2)
+    figure = momentum_figure(history_of(result), 170)
+    for k, (ax, letter) in enumerate(zip(figure.axes, "LPLP", strict=True)):
+        assert 0 < max(np.abs(line[1]).max() for line in lines(ax)) < 1e-12 * sums[k % 2]
+        assert ax.get_ylim() == (-1e-12 * sums[k % 2], 1e-12 * sums[k % 2])
+        assert ax.get_ylabel().endswith(f"\naxis: 1e-12 of Σ|{letter}| of bodies")
+    assert all(ax.get_title(loc="right").startswith("round-off: ") for ax in figure.axes[2:])
+    with style.for_print():
+        narrow = momentum_figure(history_of(result), 85)
+        narrow.canvas.draw()
+    boxes = [title.get_window_extent() for ax in narrow.axes for title in (ax.title, ax._right_title)]
+    assert all(box.x0 >= 0 and box.x1 <= narrow.bbox.x1 for box in boxes), "no title is cut"
+    below = energy_figure(history_of(result), 170).axes[1]
+    assert "axis" not in below.get_ylabel() and "round-off" not in below.get_title(loc="right")
+
+
 def test_euler_angles_are_those_of_the_attitude_without_jumps(free):
     """Steps of less than half a turn, and the same attitude as the quaternion."""
     from scipy.spatial.transform import Rotation
@@ -156,7 +194,7 @@ def test_work_is_taken_off_the_change_of_energy():
     sim.add_input(rbt.Wrench("b", force=(3, 0, 0)))
     history = history_of(sim.run(until=1.0, every=0.1))
     below = energy_figure(history, 85).axes[1]
-    assert below.get_ylabel() == "E - E(0) - W + D [J]"
+    assert below.get_ylabel().startswith("E - E(0) - W + D [J]")
     assert np.abs(lines(below)[0][1]).max() < 1e-14 * 10 and history.one("energy.kinetic [J]").values[-1] > 2
 
 
