@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from rbt_ros.core.poinsot import Poinsot, poinsot
+from rbt_ros.core.poinsot import Poinsot, plane_axes, poinsot, unit_rows
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.studies.figure_style import COLOURS, grid, page
 from rbt_ros.studies.histories import History
 
 CELL_MM = 82.0
 RAYS = 240  # of a cone that is drawn as a surface
+BEHIND = "#f2b78a"  # PATH, pale; solid, as dashes of several rounds would fill each other
 PATH, CURVE, SURFACE = COLOURS[0], COLOURS[3], COLOURS[1]
 
 
@@ -65,7 +66,8 @@ def polhode_figure(history: History, width_mm: float, bodies: Sequence[str] = ()
         _glass(ax, *ellipsoid(made.energy_ellipsoid[k], made.R_BP))
         normals = (made.polhode @ made.R_BP * made.moments) @ made.R_BP.T
         _path(ax, made.polhode, normals @ to_eye > 0)
-        ax.plot(*made.polhode_curve(k).T, color=CURVE, linewidth=0.5, label="all of its |L| and E")
+        for side, label in ((1.0, "all of its |L| and E"), (-1.0, "")):  # there is one round the other end, too
+            ax.plot(*side * made.polhode_curve(k).T, color=CURVE, linewidth=0.5, zorder=1.9, label=label)
         _labels(ax)
         _equal(ax, np.abs(made.R_BP @ np.diag(made.energy_ellipsoid[k])).max(axis=1))
         ax.set_title(f"{body}, body axes")
@@ -97,18 +99,19 @@ def cones_figure(history: History, width_mm: float, bodies: Sequence[str] = ()) 
     both: dict[str, Any] = {}
     for body, found in made.items():
         both[f"{body}: body cone"] = (found.polhode, found.R_BP.T, "body axes", ("axis 1", "axis 2", "axis 3"))
-        direction = found.plane_normal[:1]
-        both[f"{body}: space cone"] = (found.herpolhode, direction, "world axes", ("L",))
+        turning = found.plane_normal[found.momentum_sphere > 0][:1]  # at rest it has no direction
+        name = "L" if is_free(found) else "first L"
+        both[f"{body}: space cone"] = (found.herpolhode, turning, "world axes", (name,) * len(turning))
     figure, axes = _cells(both, width_mm, projection="3d")
     for ax, (title, (omega, directions, where, names)) in axes:
-        _look_along(ax, omega.mean(axis=0), np.eye(3))
-        _cone(ax, omega)
+        _look_across(ax, omega.mean(axis=0))
+        _cone(ax, once_round(omega))
         ax.plot(*omega.T, color=PATH, label="ω")
         ax.plot(*omega[0], "o", color=PATH, markersize=3.5, label="start")
         size = 1.1 * np.linalg.norm(omega, axis=1).max()
         for direction, name in zip(directions, names, strict=True):
             ends = np.array([[0, 0, 0], size * direction])
-            ax.plot(*ends.T, color=CURVE, linewidth=0.6, linestyle="-" if name == "L" else ":")
+            ax.plot(*ends.T, color=CURVE, linewidth=0.6, linestyle=":" if name.startswith("axis") else "-")
             ax.text(*(1.06 * ends[1]), name, fontsize=7, ha="center", va="center")
         _labels(ax)
         _equal(ax, np.full(3, size))
@@ -135,13 +138,26 @@ def _look_along(ax: Any, direction: np.ndarray, axes: np.ndarray) -> np.ndarray:
     size = np.linalg.norm(direction)
     x, y, z = direction / size if size > 1e-9 else axes[:, 0]
     elevation = float(np.clip(np.degrees(np.arcsin(np.clip(z, -1, 1))) * 0.6 + 20, -60, 60))
-    azimuth = float(np.degrees(np.arctan2(y, x)) + 40)
-    azimuth += 15 * (abs((azimuth + 45) % 90 - 45) < 12)  # not along an axis, which would be a point
+    azimuth = _off_axes(float(np.degrees(np.arctan2(y, x)) + 40))
+    _look_from(ax, elevation, azimuth)
+    a, e = np.radians([azimuth, elevation])
+    return np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+
+
+def _look_across(ax: Any, direction: np.ndarray) -> None:
+    """Turn the diagram so that a cone about `direction` shows its side: from its inside it would be a disc."""
+    _look_from(ax, 20.0, _off_axes(float(np.degrees(np.arctan2(direction[1], direction[0])) + 65)))
+
+
+def _off_axes(azimuth: float) -> float:
+    """Not along an axis, which would be a point."""
+    return azimuth + 15 * (abs((azimuth + 45) % 90 - 45) < 12)
+
+
+def _look_from(ax: Any, elevation: float, azimuth: float) -> None:
     ax.view_init(elev=elevation, azim=azimuth)
     ax.set_proj_type("ortho")
     ax.computed_zorder = False  # lines over surfaces, in the order in which they are drawn
-    a, e = np.radians([azimuth, elevation])
-    return np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
 
 
 def ellipsoid(semi_axes: np.ndarray, R_BP: np.ndarray) -> np.ndarray:
@@ -157,10 +173,18 @@ def _glass(ax: Any, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
 
 
 def _path(ax: Any, omega: np.ndarray, near: np.ndarray) -> None:
-    """The recorded ω: faint behind the ellipsoid, strong before it."""
-    ax.plot(*omega.T, color=PATH, alpha=0.35, linewidth=0.8)
+    """The recorded ω: pale behind the ellipsoid, strong before it."""
+    ax.plot(*omega.T, color=BEHIND, linewidth=1.0, label="behind")
     ax.plot(*np.where(near[:, None], omega, np.nan).T, color=PATH, linewidth=1.4, label="ω, as recorded")
     ax.plot(*omega[0], "o", color=PATH, markersize=3.5, label="start")
+
+
+def once_round(omega: np.ndarray) -> np.ndarray:
+    """ω until it has gone once round its mean: a surface that is drawn again and again would become opaque."""
+    mean = omega.mean(axis=0)
+    e1, e2 = plane_axes(unit_rows(mean[None]))[0]
+    angle = np.unwrap(np.arctan2(omega @ e2, omega @ e1))
+    return omega[: 1 + int(np.argmax(np.abs(angle - angle[0]) >= 2 * np.pi) or len(omega))]
 
 
 def _cone(ax: Any, omega: np.ndarray) -> None:
@@ -185,15 +209,16 @@ def _equal(ax: Any, half: np.ndarray) -> None:
     half = 1.05 * np.maximum(half, 0.5 * half.max())
     ax.set(xlim=(-half[0], half[0]), ylim=(-half[1], half[1]), zlim=(-half[2], half[2]))
     ax.set_box_aspect(half / half.max(), zoom=0.72)
-    for axis in "xyz":
-        getattr(ax, f"set_{axis}ticks")(_few(half["xyz".index(axis)], half.max()))
+    for axis, end in zip("xyz", half, strict=True):
+        getattr(ax, f"set_{axis}ticks")(_few(end, half.min()))
 
 
-def _few(half: float, most: float) -> list[float]:
-    """Ticks alike on all axes: -a, 0, a."""
-    step = 10 ** np.floor(np.log10(most))
-    step *= next((k for k in (5, 2, 1, 0.5) if k * step <= 0.9 * most), 0.5)
-    return [float(k * step) for k in (-1, 0, 1)] if half >= step else [0.0]
+def _few(half: float, least: float) -> list[float]:
+    """Ticks ..., -a, 0, a, ... up to half: alike on all axes, so that the shortest has its scale too."""
+    power = 10 ** np.floor(np.log10(least))
+    step = power * next(k for k in (5, 2, 1, 0.5) if k * power <= 0.9 * least)
+    count = int(0.95 * half / step)
+    return [float(k * step) for k in range(-count, count + 1) if count < 3 or k % 2 == 0]
 
 
 def _legend(figure: Any, axes: list[tuple[Any, Any]]) -> None:

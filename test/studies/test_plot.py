@@ -16,7 +16,7 @@ from rbt_ros.studies import figure_style as style
 from rbt_ros.studies import maps
 from rbt_ros.studies.histories import history_of, read_history
 from rbt_ros.studies.map_figures import heat_figure, read_map, sphere_figure
-from rbt_ros.studies.poinsot_figures import cones_figure, ellipsoid, herpolhode_figure, polhode_figure
+from rbt_ros.studies.poinsot_figures import cones_figure, ellipsoid, herpolhode_figure, once_round, polhode_figure
 from rbt_ros.studies.time_figures import (
     attitude_figure,
     energy_figure,
@@ -200,7 +200,12 @@ def test_work_is_taken_off_the_change_of_energy():
 
 def test_the_polhode_lies_on_its_ellipsoid_and_is_the_recorded_one(free):
     ax = polhode_figure(history_of(free), 170).axes[0]
-    recorded, _, start, curve = (np.array(line.get_data_3d()) for line in ax.lines)
+    recorded, near, start, curve, other = (np.array(line.get_data_3d()) for line in ax.lines)
+    np.testing.assert_array_equal(other, -curve)  # the same |L| and E: that round the other end
+    assert np.isnan(near[0]).any() and ax.lines[0].get_alpha() is None, "what is behind is pale, not covered"
+    assert all(line.get_zorder() < ax.lines[0].get_zorder() for line in ax.lines[3:])
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        assert len(axis.get_ticklocs()) >= 3, "each axis has its scale"
     np.testing.assert_array_equal(recorded, free.body("cubesat").omega_body.T)
     np.testing.assert_array_equal(start[:, 0], recorded[:, 0])
     body, made = free.robot.bodies[0], free.poinsot("cubesat")
@@ -210,6 +215,12 @@ def test_the_polhode_lies_on_its_ellipsoid_and_is_the_recorded_one(free):
     on = 0.5 * np.einsum("imn,ij,jmn->mn", surface, body.inertia, surface)
     np.testing.assert_allclose(on, made.energy[0], rtol=1e-12)
     assert len(ax.collections) == 2, "the surface and its wires"
+
+
+def _angles_about(axis, vectors):
+    """[rad] round an axis, from anywhere."""
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    return np.arctan2(vectors @ np.cross(axis, side) / np.linalg.norm(axis), vectors @ side)
 
 
 def test_the_herpolhode_stays_in_its_ring_and_cones_have_the_recorded_rays(free):
@@ -222,6 +233,11 @@ def test_the_herpolhode_stays_in_its_ring_and_cones_have_the_recorded_rays(free)
     body, space = cones_figure(history, 170).axes
     np.testing.assert_array_equal(np.array(body.lines[0].get_data_3d()), made.polhode.T)
     np.testing.assert_array_equal(np.array(space.lines[0].get_data_3d()), made.herpolhode.T)
+    for omega in (made.polhode, made.herpolhode):  # a surface goes once round: of more it would be opaque
+        mean, part = omega.mean(axis=0), once_round(omega)
+        turned = np.abs(np.unwrap(_angles_about(mean, part)) @ np.eye(len(part))[[-1, 0]].T @ [1, -1])
+        assert 2 * np.pi <= turned < 2 * np.pi + 0.3 and len(part) < len(omega)
+    np.testing.assert_array_equal(once_round(omega[:20]), omega[:20])  # where it has not been round, all
     direction = np.array(space.lines[-1].get_data_3d())[:, 1]
     np.testing.assert_allclose(direction / np.linalg.norm(direction), made.plane_normal[0], atol=1e-12)
 
