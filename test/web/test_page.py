@@ -254,10 +254,13 @@ def test_seen_from_the_body_it_stands_still(run, open_page):
     np.testing.assert_allclose(np.abs(np.dot(before, page(turned))), 1.0, atol=1e-6)
 
 
-def test_longitude_and_latitude_of_the_camera(still):
+def test_longitude_and_colatitude_of_the_camera(still):
     page = still
     page("(rbt.stage.turnTo(30, 60), 1)")
-    assert page("[rbt.stage.longitude, rbt.stage.latitude]") == pytest.approx([30, 60], abs=1e-6)
+    assert page("[rbt.stage.longitude, rbt.stage.colatitude]") == pytest.approx([30, 60], abs=1e-6)
+    names = page("[...document.querySelectorAll('input[type=range]')].map((slider) => slider.ariaLabel)")
+    assert "colatitude" in names and "latitude" not in names  # it counts from above: 60° stand 30° over the horizon
+    assert page("(({ x, y, z }) => z / Math.hypot(x, y, z))(rbt.stage.away())") == pytest.approx(0.5, abs=1e-6)
 
 
 def test_dark_and_light_and_the_sheet_of_shortcuts(still):

@@ -31,8 +31,8 @@ export class ShowPanel {
       element("h3", { textContent: "Camera" }),
       this.buttons([["home", "home"], ["top", "top"], ["side", "side"], ["front", "front"], ["body", "from body"]], (view) => stage.setView(view)),
       this.check(stage, "follow", "follow"),
-      (this.longitude = this.slider("longitude", -180, 180, 0, (x) => stage.turnTo(x, stage.latitude), "°")),
-      (this.latitude = this.slider("latitude", 0, 180, 60, (x) => stage.turnTo(stage.longitude, x), "°")),
+      (this.longitude = this.slider("longitude", -180, 180, 0, (x) => stage.turnTo(x, stage.colatitude), "°")),
+      (this.colatitude = this.slider("colatitude", 0, 180, 60, (x) => stage.turnTo(stage.longitude, x), "°")),
       element("h3", { textContent: "Stereo" }),
       this.choice("mode", MODES, stage.stereo.mode, (mode) => { stage.stereo.mode = mode; }),
       this.slider("eyes apart", 0, 0.12, stage.stereo.separation, (x) => { stage.stereo.separation = x; }),
@@ -65,7 +65,7 @@ export class ShowPanel {
   }
   followCamera() {
     this.longitude?.follow(this.stage.longitude);
-    this.latitude?.follow(this.stage.latitude);
+    this.colatitude?.follow(this.stage.colatitude);
   }
 }
 

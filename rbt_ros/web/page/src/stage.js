@@ -354,12 +354,12 @@ export class Stage {
     const tied = this.ropes.flatMap(({ rope }) => rope.at.filter((_, k) => rope.bodies[k] < 0).map((at) => new Vector3(...at)));
     return [...this.bodies.map(({ com }) => com), ...hung, ...tied];
   }
-  /** Longitude -180 to 180°, latitude 0 (above) to 180°, of the camera about what it looks at. */
+  /** Longitude -180 to 180°, colatitude 0 (above) to 180°, of the camera about what it looks at. */
   get longitude() { const d = this.away(); return (Math.atan2(d.y, d.x) * 180) / Math.PI; }
-  get latitude() { const d = this.away(); return (Math.acos(Math.max(-1, Math.min(1, d.z / d.length()))) * 180) / Math.PI; }
+  get colatitude() { const d = this.away(); return (Math.acos(Math.max(-1, Math.min(1, d.z / d.length()))) * 180) / Math.PI; }
   away() { return this.camera.position.clone().sub(this.orbit.target); }
-  turnTo(longitude, latitude) {
-    const [a, b] = [(longitude * Math.PI) / 180, (Math.min(179.99, Math.max(0.01, latitude)) * Math.PI) / 180];
+  turnTo(longitude, colatitude) {
+    const [a, b] = [(longitude * Math.PI) / 180, (Math.min(179.99, Math.max(0.01, colatitude)) * Math.PI) / 180];
     const r = this.away().length();
     this.camera.position.set(Math.sin(b) * Math.cos(a), Math.sin(b) * Math.sin(a), Math.cos(b)).multiplyScalar(r).add(this.orbit.target);
     this.orbit.update();
