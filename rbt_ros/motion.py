@@ -263,11 +263,12 @@ class Motion(HasModes):
         if self.tick >= self._inputs.current_end:
             self._renew()
         n, nq, motion = len(self.robot.bodies), self.robot.coordinates, self._mech.seen()
-        pose, twist, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty(inv.SUMMARY_COLUMNS)
-        inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, summary)
+        pose, twist, spin, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty((n, 3)), np.empty(inv.SUMMARY_COLUMNS)
+        inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, spin, summary)
         pose, twist = self._mech.now.frames(pose, twist)
         if self.changes:
             summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._mech.stored, self._mech.driven, self._mech.lost
+            summary[inv.ENERGY_PARTS] += abs(self._mech.stored)
         lost, driven = (self._mech.contacts.lost, self._mech.contacts.driven) if self._mech.contacts else (0.0, 0.0)
         summary[[inv.WORK, inv.DISSIPATED]] += driven, lost
         values, forces = summary.tolist(), self._forces()

@@ -36,6 +36,7 @@ from rbt_ros.core.vec import (
     scale,
     sincos,
     turn,
+    turn_back,
     vec3,
 )
 from rbt_ros.core.work import COS, HALF_ANGLE, SIN
@@ -163,6 +164,26 @@ def relative_motion(model, i, v, R_WB, w_WP, axis, c):
             wdot = add(wdot, cross(w, u))
             w = add(w, u)
     return w, wdot, vdot, slide
+
+
+@kernel
+def spin_through(model, i, v, w_WP_P, R_PB):
+    """w_WB_B from the parent's w_WP_P: no turn through the world's axes, which would mix the digits of a fast
+    component into slow ones."""
+    kind, j = model.tree[i, KIND], model.tree[i, V]
+    if kind == JointKind.FREE:
+        return vec3(v, j)
+    if kind == JointKind.UNIVERSAL:
+        w_WP_P = add(w_WP_P, scale(v[j], axis_in_parent(model, i, AXIS)))
+    w = turn_back(R_PB, w_WP_P)
+    if kind == JointKind.SPHERICAL:
+        return add(w, vec3(v, j))
+    if kind == JointKind.UNIVERSAL:
+        return add(w, scale(v[j + 1], row3(model.body, i, AXIS2)))
+    for k in range(NV[kind]):
+        if not slides(kind, k):
+            w = add(w, scale(v[j + k], row3(model.body, i, AXIS)))
+    return w
 
 
 @kernel

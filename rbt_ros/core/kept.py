@@ -14,7 +14,7 @@ from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
 from rbt_ros.core.integrate import all_finite, copy, failure, step
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.kinematics import kinematics
+from rbt_ros.core.kinematics import kinematics, spins
 from rbt_ros.core.stabilise import (
     GRADIENT,
     MODE,
@@ -62,11 +62,11 @@ K_E = 1e-10  # of the energy: the default of k_e
 
 @kernel
 def correct(model, y, kept, account, work, places):
-    """Bring the angular momentum and the energy of y to what they must be. places: scratch, (2, n, 7)."""
+    """Bring the angular momentum and the energy of y to what they must be. places: scratch, (3, n, 7)."""
     if kept[MODE] == NONE:
         return
     if model.tree.shape[0] > 1:
-        correct_tree(model, y, kept, account, work, places[0], places[1])
+        correct_tree(model, y, kept, account, work, places[0], places[1], places[2])
     else:
         q, w = corrected(quat(y, 0), kept, account)
         y[0], y[1], y[2], y[3] = q
@@ -164,9 +164,11 @@ def corrected_rotation(q, kept, account):
 def momentum_and_energy(model, y, work, places):
     """(L about the CoM [N·m·s], energy of the motion as seen from there and of springs [J], P [kg·m/s]), world axes."""
     nq = coordinates(model)
-    kinematics(model, y[:nq], y[nq : nq + model.freedom.shape[0]], work, places[0], places[1])
-    m, _, v_C, _, L, T = frozen(model, places[0], places[1])
-    return L, T + spring_potential(model, y[:nq]), scale(m, v_C)
+    q, v = y[:nq], y[nq : nq + model.freedom.shape[0]]
+    kinematics(model, q, v, work, places[0], places[1])
+    spins(model, q, v, work, places[2])
+    m, _, v_C, _, L, T = frozen(model, places[0], places[1], places[2])
+    return L, T + spring_potential(model, q), scale(m, v_C)
 
 
 class Kept:
@@ -182,7 +184,7 @@ class Kept:
         falls = n > 1 and model.world[GRAVITY : GRAVITY + 3].any()
         self._quiet = not (falls or model.freedom[:, [DAMPING, COULOMB, SINK]].any())
         self._quiet_work = workspace(model)
-        self._kept, self._places = np.zeros(st.KEPT_SIZE), np.zeros((2, n, 7))
+        self._kept, self._places = np.zeros(st.KEPT_SIZE), np.zeros((3, n, 7))
         self._kept[: st.GAIN] = mode, seed_order, 0.0, k1, k2, i0
         if n == 1:
             moments, columns = principal_axes(tuple(model.body[0, INERTIA : INERTIA + 6].tolist()))

@@ -8,7 +8,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 """
 
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides
+from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides, spin_through
 from rbt_ros.core.rows import at_once, eight
 from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
@@ -136,6 +136,16 @@ def kinematics(model, q, v, work, pose, twist):
         put3(pose, i, 4, add(p_WP, r))
         put3(twist, i, 0, w_WB)
         put3(twist, i, 3, add(v_WP, add(cross(w_WP, r), slide)))
+
+
+@routine
+def spins(model, q, v, work, spin):
+    """Fill spin (n, 3) = w_WB_B of every body, with the digits that q and v have. After `kinematics`."""
+    for i in range(model.tree.shape[0]):
+        p = model.tree[i, PARENT]
+        w_WP_P = row3(spin, p, 0) if p >= 0 else (0.0, 0.0, 0.0)
+        q_PB, _ = place(model, i, q, work)
+        put3(spin, i, 0, spin_through(model, i, v, w_WP_P, rotation(q_PB)))
 
 
 @routine

@@ -81,10 +81,10 @@ def nearest_on_level(l, a, c):
     """
     low, high = min(a[0], min(a[1], a[2])), max(a[0], max(a[1], a[2]))
     for _ in range(3):  # the second time only where s cannot be told finely enough: l almost in a plane of symmetry
-        if abs(level(l, a) - c) <= ROUND_OFF * high or high - low <= ALIKE * high:
+        if abs(level(l, a) - c) <= ROUND_OFF * c or high - low <= ALIKE * high:
             return l
         if c <= low:
-            return pole(l, a, low, ALIKE * high)
+            return pole(l, a, low, ALIKE * low)
         if c >= high:
             return pole(l, a, high, ALIKE * high)
         l = unit(between_poles(l, (a[0] - c, a[1] - c, a[2] - c)))

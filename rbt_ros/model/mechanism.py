@@ -157,7 +157,7 @@ class Mechanism:
             contacts.begin(motion, acting, t_ns)
         self.lost += lost
         if drives(robot.constraints):
-            self.driven += kinetic + lost - kinetic_energy(self.model, before.pose, before.twist)
+            self.driven += kinetic + lost - kinetic_energy(self.model, before.pose, before.twist, before.spin)
         self.contacts = contacts
         self.install(modes, now, motion)
         return lost

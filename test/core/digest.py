@@ -42,10 +42,10 @@ def digest(formulation):
         input.tau[:] = rng.uniform(-1, 1, len(input.tau))
         y, work = np.concatenate([*random_state(rng, model), np.zeros(2)]), workspace(model, 2)  # with energies
         if formulation == "articulated":
-            pose, twist, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros(SUMMARY_COLUMNS)
+            pose, twist, spin, summary = np.zeros((7, 7)), np.zeros((7, 6)), np.zeros((7, 3)), np.zeros(SUMMARY_COLUMNS)
             for method in (SEMI_IMPLICIT, RK4, DOP853):
                 assert advance(model, y, input, 0, 1_000_000, 2, method, work).code == 0
-                observe(model, y, work, pose, twist, summary)
+                observe(model, y, work, pose, twist, spin, summary)
                 total.update(y.tobytes() + pose.tobytes() + twist.tobytes() + summary.tobytes())
         elif formulation == "side_by_side":
             for method in (RK4, DOP853):

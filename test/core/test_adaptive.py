@@ -223,10 +223,10 @@ def test_five_bodies_keep_their_energy_for_a_minute():
     """DOP853, 1 ms, 60 000 chaotic steps: within 1e-11 of the largest kinetic energy (measured: 1.4e-13)."""
     model, y = five_body(json.loads((REFERENCE / "r3_fivebody.json").read_text())["cases"]["as_coded"])
     work, start, largest, worst = workspace(model), None, 0.0, 0.0
-    pose, twist, summary = np.zeros((5, 7)), np.zeros((5, 6)), np.zeros(SUMMARY_COLUMNS)
+    pose, twist, spin, summary = np.zeros((5, 7)), np.zeros((5, 6)), np.zeros((5, 3)), np.zeros(SUMMARY_COLUMNS)
     for _ in range(600):
         assert advance(model, y, no_input(model), 0, 1_000_000, 100, DOP853, work).code == t.OK
-        observe(model, y, work, pose, twist, summary)
+        observe(model, y, work, pose, twist, spin, summary)
         energy = summary[KINETIC] + summary[POTENTIAL]
         start = energy if start is None else start
         largest, worst = max(largest, summary[KINETIC]), max(worst, abs(energy - start))

@@ -32,7 +32,7 @@ def with_columns(model, **columns):
 
 def summary_of(model, y):
     n, out = len(model.tree), np.zeros(SUMMARY_COLUMNS)
-    observe(model, y, workspace(model), np.zeros((n, 7)), np.zeros((n, 6)), out)
+    observe(model, y, workspace(model), np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 3)), out)
     return out
 
 

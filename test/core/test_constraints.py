@@ -23,7 +23,7 @@ from rbt_ros.core.constrained import Constrained, constrained_derivative, put_ba
 from rbt_ros.core.dynamics import derivative
 from rbt_ros.core.invariants import angular_momentum, kinetic_energy, linear_momentum
 from rbt_ros.core.joints import step_on_manifold
-from rbt_ros.core.kinematics import kinematics
+from rbt_ros.core.kinematics import kinematics, spins
 from rbt_ros.core.lagrange import lagrange
 from rbt_ros.core.linear import semidefinite_factors, semidefinite_solve
 from rbt_ros.core.mass_matrix import mass_matrix
@@ -182,8 +182,10 @@ def ring(seed=0):
 def momenta(model, y):
     nq, n = model_size(model)[0], len(model.tree)
     pose, twist = np.zeros((n, 7)), np.zeros((n, 6))
-    kinematics(model, y[:nq], y[nq:], workspace(model), pose, twist)
-    return np.array([*linear_momentum(model, pose, twist), *angular_momentum(model, pose, twist)])
+    work, spin = workspace(model), np.zeros((n, 3))
+    kinematics(model, y[:nq], y[nq:], work, pose, twist)
+    spins(model, y[:nq], y[nq:], work, spin)
+    return np.array([*linear_momentum(model, pose, twist), *angular_momentum(model, pose, twist, spin)])
 
 
 def test_putting_back_keeps_momentum():
@@ -273,8 +275,10 @@ def driven_ring():
 def energy(model, y):
     (nq, nv), n = model_size(model), len(model.tree)
     pose, twist = np.zeros((n, 7)), np.zeros((n, 6))
-    kinematics(model, y[:nq], y[nq : nq + nv], workspace(model), pose, twist)
-    return kinetic_energy(model, pose, twist)
+    work, spin = workspace(model), np.zeros((n, 3))
+    kinematics(model, y[:nq], y[nq : nq + nv], work, pose, twist)
+    spins(model, y[:nq], y[nq : nq + nv], work, spin)
+    return kinetic_energy(model, pose, twist, spin)
 
 
 def test_work_of_prescribed_motion_closes_the_balance():

@@ -10,7 +10,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.dynamics import derivative
 from rbt_ros.core.invariants import kinetic_energy
 from rbt_ros.core.joints import step_on_manifold
-from rbt_ros.core.kinematics import accelerations, com_state, kinematics, point_jacobian
+from rbt_ros.core.kinematics import accelerations, com_state, kinematics, point_jacobian, spins
 from rbt_ros.core.mass_matrix import mass_matrix
 from rbt_ros.core.newton_euler import inverse_dynamics
 from rbt_ros.core.types import JointKind
@@ -25,6 +25,13 @@ def pose_and_twist(model, q, v):
     pose, twist = np.zeros((len(model.tree), 7)), np.zeros((len(model.tree), 6))
     kinematics(model, q, v, workspace(model), pose, twist)
     return pose, twist
+
+
+def spins_of(model, q, v):
+    n, work, spin = len(model.tree), workspace(model), np.zeros((len(model.tree), 3))
+    kinematics(model, q, v, work, np.zeros((n, 7)), np.zeros((n, 6)))
+    spins(model, q, v, work, spin)
+    return spin
 
 
 def forward(model, q, v, input):
@@ -106,7 +113,10 @@ def test_mass_matrix_is_the_sum_over_bodies(seed, n):
     M = matrix(model, q)
     size = np.abs(expected).max(initial=1.0)
     assert np.abs(M - expected).max(initial=0.0) <= 50 * n * EPS * size
-    assert kinetic_energy(model, pose, twist) == pytest.approx(0.5 * v @ M @ v, abs=200 * n * EPS * size * (v @ v + 1))
+    spin = spins_of(model, q, v)
+    assert kinetic_energy(model, pose, twist, spin) == pytest.approx(
+        0.5 * v @ M @ v, abs=200 * n * EPS * size * (v @ v + 1)
+    )
 
 
 def rotation_of(pose):
@@ -124,6 +134,8 @@ def test_twist_is_jacobian_times_velocity(seed, n):
     pose, twist = pose_and_twist(model, q, v)
     for i in range(n):
         assert np.abs(jacobian(model, q, i, (0, 0, 0)) @ v - twist[i]).max() <= 100 * n * EPS * (1 + np.abs(v).sum())
+        w_B = rotation_of(pose[i]).T @ twist[i, :3]
+        assert np.abs(spins_of(model, q, v)[i] - w_B).max() <= 100 * n * EPS * (1 + np.abs(v).sum())
         p = rng.uniform(-1, 1, 3)
         v_WQ = twist[i, 3:] + np.cross(twist[i, :3], rotation_of(pose[i]) @ p)
         assert np.abs(jacobian(model, q, i, p)[3:] @ v - v_WQ).max() <= 100 * n * EPS * (1 + np.abs(v).sum())

@@ -17,7 +17,7 @@ from rbt_ros.core.work import workspace
 def summary_of(model, y):
     n = len(model.tree)
     out = np.zeros(SUMMARY_COLUMNS)
-    observe(model, y, workspace(model), np.zeros((n, 7)), np.zeros((n, 6)), out)
+    observe(model, y, workspace(model), np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 3)), out)
     return out
 
 

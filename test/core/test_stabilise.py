@@ -68,16 +68,18 @@ def test_no_point_of_the_polhode_is_nearer(seed):
     sizes=st.tuples(*[st.sampled_from([1.0, 1e-3, 1e-9, 1e-20, 1e-200, 0.0])] * 3).filter(lambda x: max(x) == 1.0),
     alike=st.sampled_from([None, 0.0, 1e-15, 1e-10, 1e-6]),
     near=st.sampled_from([None, 0.0, 1e-15, 1e-8, -1e-15, -0.1]),
+    slender=st.sampled_from([1.0, 1e-3, 1e-6, 1e-10]),
 )
-def test_every_level_is_reached_to_round_off(seed, sizes, alike, near):
-    """Near the poles, in planes of symmetry, for symmetric bodies, and at the pole where there is no such level.
+def test_every_level_is_reached_to_round_off(seed, sizes, alike, near, slender):
+    """Near the poles, in planes of symmetry, of symmetric and slender bodies; at the pole where there is no such level.
 
-    |Σ a u² - c| <= 6 eps max a (largest found: 4.4), and what moments differ that count as one; |u| = 1 to 2 eps.
+    |Σ a u² - c| <= 8 eps c (largest found: 5.3), and what moments differ that count as one; |u| = 1 to 2 eps.
     """
     rng = np.random.default_rng(seed)
     moments = rng.uniform(0.1, 1.0, 3)
     if alike is not None:
         moments[1] = moments[0] * (1 + alike)
+    moments[2] *= slender
     a = 1 / moments
     l = rng.normal(size=3) * sizes
     fraction = rng.random() if near is None else near
@@ -87,7 +89,7 @@ def test_every_level_is_reached_to_round_off(seed, sizes, alike, near):
     assert abs(np.linalg.norm(u) - 1) <= 2 * EPS
     reachable = min(max(c, a.min()), a.max())
     as_one = alike if alike is not None and alike < s.ALIKE else 0.0
-    assert abs((a * u) @ u - reachable) <= (6 * EPS + as_one) * a.max()
+    assert abs((a * u) @ u - reachable) <= (8 * EPS + as_one) * reachable
 
 
 def test_what_fits_stays_to_the_bit():
