@@ -45,7 +45,8 @@ class Work(NamedTuple):
 
 
 class Conservation(NamedTuple):
-    """What should be zero: changes since the last input. NaN where the system does not keep that quantity.
+    """What should be zero: changes since the last input. NaN where the system does not keep that quantity; 0 where the
+    rounding of the parts that are summed (gravity, springs, each body's motion) explains the change.
 
     With `work_of_inputs` the energy counts from the start, less the work of the inputs, plus what was dissipated.
     """
@@ -174,7 +175,11 @@ class Result:
         q, p = self._pose[:, i, :4], self._pose[:, i, 4:]
         w, v = self._twist[:, i, :3], self._twist[:, i, 3:]
         com = p + turn_all(q, np.broadcast_to(self.robot.bodies[i].com, p.shape))
-        omega_body = turn_all(q * [1, -1, -1, -1], w)
+        if self.robot.hinges[i].kind == JointKind.FREE:  # its own velocity, with all its digits
+            first = self.robot.model.tree[i, V]
+            omega_body = self._v[:, first : first + 3]
+        else:
+            omega_body = turn_all(q * [1, -1, -1, -1], w)
         return BodyResult(p, com, q, v, omega_body, w)
 
     def poinsot(self, name: str) -> Poinsot:

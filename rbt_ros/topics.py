@@ -298,18 +298,24 @@ class Report(NamedTuple):
 OK, WARN, ERROR = 0, 1, 2
 
 
-def drift_text(drift: float, digits: str = "") -> str:
-    """A drift as a number, or that this system does not keep the quantity (a damper, a hinge on the world)."""
-    return "not kept by this system" if math.isnan(drift) else format(drift, digits)
+def drift_text(drift: float, since_ns: int, sample: Sample, digits: str = "") -> str:
+    """A drift as a number; or that this system does not keep the quantity (a damper, a hinge on the world), or that
+    there is nothing yet to compare it with. since_ns: from when it counts."""
+    if math.isnan(drift):
+        return "not kept by this system"
+    if since_ns < sample.t_ns:
+        return format(drift, digits)
+    return "changed by inputs" if sample.tau.any() or len(sample.load) else "counts from now on"
 
 
 def status_line(sample: Sample, real_time_factor: float, overruns: int) -> str:
     """How a run goes, in one line, for people."""
     kept = sample.conservation
+    energy = drift_text(kept.energy, kept.energy_since_ns, sample, "+.1e")
+    angular_momentum = drift_text(kept.angular_momentum, kept.since_ns, sample, ".1e")
     return (
         f"t = {sample.t:.1f} s  real-time factor {real_time_factor:.3f}  energy {sample.energy.total:.6g} J, "
-        f"drift {drift_text(kept.energy, '+.1e')}  angular momentum drift {drift_text(kept.angular_momentum, '.1e')}  "
-        f"overruns {overruns}"
+        f"drift {energy}  angular momentum drift {angular_momentum}  overruns {overruns}"
     )
 
 
@@ -332,9 +338,9 @@ def conservation_report(sample: Sample, warn_energy: float, warn_momentum: float
         values[f"angular momentum about the CoM {axis} [N m s]"] = l_com
     values["counted since scenario time [s]"] = kept.since_ns * 1e-9
     values["energy counted since scenario time [s]"] = kept.energy_since_ns * 1e-9
-    values["energy drift, relative"] = drift_text(kept.energy)
-    values["momentum drift [kg m/s]"] = drift_text(kept.momentum)
-    values["angular momentum drift, relative"] = drift_text(kept.angular_momentum)
+    values["energy drift, relative"] = drift_text(kept.energy, kept.energy_since_ns, sample)
+    values["momentum drift [kg m/s]"] = drift_text(kept.momentum, kept.since_ns, sample)
+    values["angular momentum drift, relative"] = drift_text(kept.angular_momentum, kept.since_ns, sample)
     values["largest | |q| - 1 |"] = kept.quaternion
     loud = [
         f"{name} {abs(drift):.1e} above {limit:.1e}"

@@ -80,6 +80,23 @@ def test_conservation_report_warns_above_its_limits():
     assert loud.level == topics.WARN and "energy drift" in loud.summary and "angular" not in loud.summary
 
 
+def test_what_inputs_change_is_not_told_as_a_drift():
+    """While a torque acts there is nothing to compare the momenta with: no number, and none of 0 above all."""
+    sim = rbt.load("cubesat").simulation()
+    values = topics.conservation_report(sim.sample(), 1e-4, 1e-4).values
+    assert values["angular momentum drift, relative"] == "counts from now on"
+    sim.add_input(rbt.Wrench("cubesat", moment=(1, 0, 0)), start=0.0, stop=0.1)
+    for told in ("changed by inputs", "counts from now on"):
+        sim.advance(50)
+        sample = sim.sample()
+        values, line = topics.conservation_report(sample, 1e-4, 1e-4).values, topics.status_line(sample, 1.0, 0)
+        assert values["momentum drift [kg m/s]"] == values["energy drift, relative"] == told
+        assert f"angular momentum drift {told}" in line and f"J, drift {told}" in line
+    sim.advance(50)
+    values = topics.conservation_report(sim.sample(), 1e-4, 1e-4).values
+    assert 0 < float(values["angular momentum drift, relative"]) < 1e-4
+
+
 def test_energy_that_is_not_finite_is_an_error():
     sample = rbt.load("cubesat").simulation().sample()
     for kinetic in (float("inf"), float("nan")):

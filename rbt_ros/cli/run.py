@@ -174,7 +174,8 @@ def _drift(drift: float, since_ns: int, now_ns: int) -> str:
         return "not kept by this system"
     if since_ns == now_ns:
         return "changed by the inputs"
-    return f"relative drift {drift:.2e}" + (f" since {since_ns * 1e-9:g} s" if since_ns else "")
+    found = f"relative drift {drift:.2e}" if drift else "kept to round-off"
+    return found + (f" since {since_ns * 1e-9:g} s" if since_ns else "")
 
 
 def _draw_reactions(result: Result, figure: Path) -> None:

@@ -74,7 +74,8 @@ def test_diagnostics_keep_the_same_books_as_an_observer_of_odom(ros, tumbler):
 
     report, motion = peer.until(both, "a report, and odom of its stamp", child)
     stamp = stamp_of(report)
-    told = {key: float(value) for key, value in diagnostics.values(report, "conservation").items()}
+    values = diagnostics.values(report, "conservation").items()
+    told = {key: float(value) for key, value in values if "drift" not in key}  # a drift may have nothing to count from
 
     robot = rbt.load(str(tumbler)).robot
     body, g = robot.bodies[0], np.array(rbt.load(str(tumbler)).gravity)
