@@ -1,7 +1,9 @@
 """`rbt solve`: optimal manoeuvres and plans. All arguments are those of `studies.solve`."""
 
 import argparse
+import sys
 
+from rbt_ros.progress import clear_progress, show_progress
 from rbt_ros.studies import solve
 
 
@@ -11,4 +13,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     """Find it."""
-    return solve.main(rest)
+    progress = show_progress if sys.stderr.isatty() else None
+    try:
+        return solve.main(rest, progress)
+    finally:
+        if progress:
+            clear_progress()

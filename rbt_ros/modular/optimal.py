@@ -11,7 +11,7 @@ over the root of the bound.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +19,11 @@ import numpy as np
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import one_number
 from rbt_ros.model.robot import Robot
-from rbt_ros.modular import collocation, planar
+from rbt_ros.modular import collocation, planar, rectangles
 from rbt_ros.modular.collocation import DEGREE, Guess, Problem, Solution, again, discrete, sampled, split
 from rbt_ros.modular.paths import pair
 from rbt_ros.modular.planar import Rods
+from rbt_ros.modular.rectangles import Rectangles
 from rbt_ros.sim import Simulation
 
 __all__ = ["Check", "Solution", "Task", "planned", "sampled", "simulate", "solve"]
@@ -31,6 +32,7 @@ SHAPE, RATES = slice(1, 3), slice(3, 5)  # of the state
 # what a problem is scaled to: trace of H [kg·m²], length of all rods [m], time [s], bound where the least time is asked
 INERTIA, LENGTHS, TIME, BOUND = 13.0 / 3.0, 6.0, 25.0, 0.1
 INTERVALS, COARSE = 40, 24  # of the first mesh; of the one on which starts compete
+LOOPS = 8  # that compete, with the best rectangles, unless said otherwise: two senses in each of four directions
 REFINEMENTS = 4  # at most
 SMOOTH, SHARP = 1e-3, 1e-5  # [m] of the corners of the free domain: at first, and at the end
 # whether the mesh is split where the path collides, and the margin [m] of the points: one after the other
@@ -67,26 +69,28 @@ def solve(
     time: float | None = None,
     torque: float | None = None,
     avoid: bool = False,
-    starts: int = 1,
+    starts: int | None = None,
     intervals: int = INTERVALS,
     start: Sequence[float] = (0.0, 0.0),
     end: Sequence[float] = (0.0, 0.0),
+    progress: Callable[[float], None] | None = None,
 ) -> Solution:
     """Least effort where `time` [s] is given, else least time, which needs `torque` [N·m]; turn [rad] of rod a.
 
-    starts: how many first guesses compete (loops of the shape in directions and senses that alternate); the best goes
-    on to the fine mesh. SolveError where none gets there; where the torque is too small, with the least time.
+    starts: how many first guesses compete (loops of the shape in directions and senses that alternate); None: 8 of
+    them, and the best rectangles where it goes from flat to flat. The best goes on to the fine mesh. SolveError where
+    none gets there; where the torque is too small, with the least time. progress: told the fraction of starts tried.
     """
     a, b = pair(start, "start of solve"), pair(end, "end of solve")
     task = Task(planar.of_rods(robot), one_number(turn, "turn", ScenarioError), time, torque, avoid, a, b)
     collocation.check(time, torque)
     _check_task(task, starts, intervals)
     try:
-        return _in_units(task, starts, intervals)
+        return _in_units(task, starts, intervals, progress)
     except SolveError:
         if time is None or torque is None:
             raise
-    least = _in_units(task._replace(time=None), max(starts, 2), intervals).time
+    least = _in_units(task._replace(time=None), starts and max(starts, 2), intervals, progress).time
     raise SolveError(collocation.too_weak(f"{np.degrees(turn):.4g}°", time, torque, least))
 
 
@@ -110,7 +114,7 @@ def planned(robot: Robot, solution: Solution) -> Simulation:
 
 
 # ------------------------------------------------------------------------------------------------ best of the starts
-def _in_units(task: Task, starts: int, intervals: int) -> Solution:
+def _in_units(task: Task, starts: int | None, intervals: int, progress: Callable[[float], None] | None) -> Solution:
     """The best, sought in units in which rods, times and bounds are always of one size: similar problems are one."""
     H, lengths = task.rods
     inertia, metre = np.trace(H) / INERTIA, sum(lengths) / LENGTHS
@@ -123,23 +127,30 @@ def _in_units(task: Task, starts: int, intervals: int) -> Solution:
         time=None if task.time is None else TIME,
         torque=None if task.torque is None else task.torque / newton_metre,
     )
-    return collocation.scaled(_best(unit, starts, intervals), goal, second, newton_metre, RATES)
+    return collocation.scaled(_best(unit, starts, intervals, progress), goal, second, newton_metre, RATES)
 
 
-def _best(task: Task, starts: int, intervals: int) -> Solution:
+def _best(task: Task, starts: int | None, intervals: int, progress: Callable[[float], None] | None) -> Solution:
     """The best of all starts: each goes on to fine meshes while it promises less than what has arrived there."""
-    mesh = np.linspace(0.0, 1.0, (COARSE if starts > 1 else intervals) + 1)
-    tried = (_seen(task, discrete(_problem(task, SMOOTH), mesh, _guess(task, mesh, k))) for k in range(starts))
-    found = [solution for solution in tried if solution is not None]
+    mesh = np.linspace(0.0, 1.0, (COARSE if starts != 1 else intervals) + 1)
+    guesses = [_guess(task, mesh, k) for k in range(starts or LOOPS)]
+    if starts is None and (square := best_rectangles(task)) is not None:
+        guesses.append(_along(task, mesh, square))
+    found = []
+    for number, guess in enumerate(guesses, 1):
+        solution = _seen(task, discrete(_problem(task, SMOOTH), mesh, guess))
+        found += [solution] if solution else []
+        if progress is not None:
+            progress(number / len(guesses))
     if not found:
         raise SolveError(
-            f"none of {starts} starts came to a manoeuvre of {np.degrees(task.turn):.4g}°; try more starts."
+            f"none of {len(guesses)} starts came to a manoeuvre of {np.degrees(task.turn):.4g}°; try more starts."
         )
     best, last = None, found[0]
     for first in sorted(found, key=lambda s: s.objective):
         if best is not None and best.objective <= first.objective:
             break
-        if starts > 1:
+        if starts != 1:
             first = _again(task, first, np.linspace(0.0, 1.0, intervals + 1), 0.0, SMOOTH) or first
         last = _refined(task, first)
         if _holds(task, last) and (best is None or last.objective < best.objective):
@@ -198,13 +209,38 @@ def _seen(task: Task, solution: Solution | None) -> Solution | None:
     return solution and solution._replace(clear=not len(_touching(task, solution)))
 
 
+def best_rectangles(task: Task) -> Rectangles | None:
+    """Of least effort, of those that turn as far; None: there are none, or it does not go from flat to flat."""
+    if task.turn == 0.0 or any((*task.start, *task.end)):
+        return None
+    return rectangles.best_rectangles(task.rods, task.turn, task.avoid)
+
+
+def _along(task: Task, mesh: np.ndarray, square: Rectangles) -> Guess:
+    """Time, states and torques of rectangles."""
+    s = collocation.times(mesh).ravel()
+    total = task.time or _usual_time(task)
+    shape, slope = rectangles.motion(task.rods, square, s)
+    return _as_guess(task, mesh, total, shape, slope / total)
+
+
+def _usual_time(task: Task) -> float:
+    """[s] where the least is asked for."""
+    return 25.0 * math.sqrt(0.1 / (task.torque or 0.1))
+
+
+def _as_guess(task: Task, mesh: np.ndarray, total: float, shape: np.ndarray, rates: np.ndarray) -> Guess:
+    state = np.column_stack([task.turn * collocation.times(mesh).ravel(), shape, rates])
+    return Guess(total, state.reshape(len(mesh) - 1, DEGREE + 1, 5), np.zeros((len(mesh) - 1, DEGREE, 2)))
+
+
 def _guess(task: Task, mesh: np.ndarray, number: int) -> Guess:
     """Time, states and torques of a loop of the shape: direction and sense by its number."""
     # a loop along psi1 = psi2 encloses most of the curl; then those across, and between
     direction = math.radians((45.0, 225.0, 135.0, 315.0, 0.0, 90.0, 180.0, 270.0)[(number // 2) % 8])
     sense, size = (1.0 if number % 2 == 0 else -1.0), 1.3 + 0.3 * (number // 16)
     s = collocation.times(mesh).ravel()
-    total = task.time or 25.0 * math.sqrt(0.1 / (task.torque or 0.1))
+    total = task.time or _usual_time(task)
     phase = 2.0 * np.pi * s * sense
     along, across = size * (1.0 - np.cos(phase)), size * np.sin(phase)
     rate = 2.0 * np.pi * sense / total * size
@@ -212,8 +248,7 @@ def _guess(task: Task, mesh: np.ndarray, number: int) -> Guess:
     shape = np.stack([along, across], axis=1) @ turn.T
     shape = shape + np.outer(1.0 - line, task.start) + np.outer(line, task.end)
     rates = np.stack([np.sin(phase), np.cos(phase)], axis=1) @ turn.T * rate
-    state = np.column_stack([task.turn * s, shape, rates]).reshape(len(mesh) - 1, DEGREE + 1, 5)
-    return Guess(total, state, np.zeros((len(mesh) - 1, DEGREE, 2)))
+    return _as_guess(task, mesh, total, shape, rates)
 
 
 # -------------------------------------------------------------------------------------------------------- the problem
@@ -304,7 +339,7 @@ def _split_touching(task: Task, solution: Solution) -> np.ndarray:
     return np.sort(np.concatenate([solution.mesh, 0.5 * (solution.mesh[bad] + solution.mesh[bad + 1])]))
 
 
-def _check_task(task: Task, starts: int, intervals: int) -> None:
+def _check_task(task: Task, starts: int | None, intervals: int) -> None:
     if not math.isfinite(task.turn):
         raise ScenarioError(f"solve: turn {task.turn} must be finite.")
     if abs(task.turn) > 4.0 * math.pi:
@@ -314,5 +349,5 @@ def _check_task(task: Task, starts: int, intervals: int) -> None:
             raise ScenarioError(f"solve: the shape {shape} at the {what} cannot be reached; hinges go to ±π.")
         if task.avoid and planar.collide(task.rods.lengths, shape[0], shape[1]):
             raise ScenarioError(f"solve: rods a and c collide in the shape {shape} at the {what}.")
-    if starts < 1 or intervals < 2:
+    if (starts is not None and starts < 1) or intervals < 2:
         raise ScenarioError(f"solve: {starts} starts on {intervals} intervals; one or more, on two or more.")

@@ -15,7 +15,7 @@ from rbt_ros.model.folding import ARRAYS, array, l_shape, rods
 from rbt_ros.model.hinge_commands import HingeTrajectory
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import scenario_from_text
-from rbt_ros.modular import optimal, spatial
+from rbt_ros.modular import optimal, planar, spatial
 from rbt_ros.modular.clearance import Clearance
 from rbt_ros.modular.flights import check_stillness
 from rbt_ros.modular.gains import SMOOTH, STIFF, Gains, gains, step_for
@@ -23,6 +23,7 @@ from rbt_ros.modular.optimal import INTERVALS, Solution, sampled, simulate, solv
 from rbt_ros.modular.paths import PROFILES, ShapePath, ellipse, polygon, rectangle, spline, trajectory
 from rbt_ros.modular.plans import Plan, Planner, fly_plan, plan_in_plane
 from rbt_ros.modular.pointing import plan_pointing
+from rbt_ros.modular.rectangles import MOST, best_rectangles
 from rbt_ros.modular.spatial import solve_attitude
 from rbt_ros.modular.steering import REST
 from rbt_ros.modular.turns import Folding, angles, conjugates, net_turn, products
@@ -69,8 +70,11 @@ def main(arguments: Sequence[str], progress: Callable[[float], None] | None = No
         avoid=given.avoid,
         starts=given.starts,
         intervals=INTERVALS if given.intervals is None else given.intervals,
+        progress=progress,
     )
     _tell(robot, given.what, solution)
+    if given.what == "effort":
+        _tell_rectangles(robot, turn, given)
     goes, target = driven(robot, solution, optimal.SHAPE), np.array([np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn)])
     text = path_scenario("rods", options, robot, goes, _step_ns(solution))
     _tell_played(text, target, goes)
@@ -90,7 +94,7 @@ def _optimal_attitude(given: argparse.Namespace) -> int:
         time=given.time if given.what == "effort" else None,
         torque=given.torque,
         avoid=given.avoid,
-        starts=given.starts,
+        starts=given.starts or 1,
     )
     _tell_optimum(given.what, solution)
     _, check = spatial.simulate(robot, target, solution)
@@ -250,7 +254,7 @@ def _tell_optimum(what: str, solution: Solution) -> None:
     unit = "N²·m²·s of effort" if what == "effort" else "s"
     print(f"{solution.objective:.10g} {unit} in {solution.time:.7g} s; {len(solution.mesh) - 1} intervals")
     print(f"  largest torque       {np.abs(solution.torque).max():.5g} N·m")
-    print(f"  starts that got there {', '.join(f'{x:.6g}' for x in solution.objectives)}")
+    print(f"  best of local optima {', '.join(f'{x:.6g}' for x in sorted(solution.objectives))}, on the first mesh")
     print(f"  miss between points  {solution.defect:.1e}, relative; path {'clear' if solution.clear else 'collides'}")
 
 
@@ -261,6 +265,22 @@ def _tell(robot: Robot, what: str, solution: Solution) -> None:
     print(
         f"  simulated anew       turn {check.turn_error:.1e} rad off, shape {check.shape_error:.1e} rad, rates "
         f"{check.rate_error:.1e} rad/s, angular momentum {check.momentum:.1e} N·m·s"
+    )
+
+
+def _tell_rectangles(robot: Robot, turn: float, given: argparse.Namespace) -> None:
+    """What one hinge at a time would take."""
+    found = best_rectangles(planar.of_rods(robot), turn, given.avoid) if turn else None
+    if found is None:
+        print(
+            f"  rectangles           none, up to {MOST} in a row, turn so far{' and keep clear' if given.avoid else ''}"
+        )
+        return
+    p, q = np.degrees([found.psi1, found.psi2])
+    times = "one" if found.rounds == 1 else f"{found.rounds}"
+    print(
+        f"  best rectangle       {found.effort / given.time**3:.6g} N²·m²·s: {times} to ({p:.1f}°, {q:.1f}°), "
+        f"psi{found.first} first, one hinge at a time"
     )
 
 
@@ -385,6 +405,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--time", type=float, required=True, metavar="S", help="of the manoeuvre")
         one.add_argument("--torque", type=float, required=kind == "time", metavar="N·m", help="bound of each hinge")
         one.add_argument("--avoid", action="store_true", help="rods or panels must not touch")
-        one.add_argument("--starts", type=int, default=1, metavar="N", help="first guesses that compete (1)")
+        starts = "first guesses that compete (rods: 8 loops and the best rectangles; panels: 1)"
+        one.add_argument("--starts", type=int, metavar="N", help=starts)
         one.add_argument("--intervals", type=int, metavar="N", help="of the first mesh (40); rods")
     return parser
