@@ -14,7 +14,7 @@ from rbt_ros.bags.arrays import Arrays, arrays_of
 from rbt_ros.bags.foreign import read_foreign
 from rbt_ros.bags.mcap_source import mcap_files, read_mcap
 from rbt_ros.bags.metadata import custom_data, read_metadata, shortfall
-from rbt_ros.bags.sources import Source, Topic
+from rbt_ros.bags.sources import Gap, Source, Topic, gaps_of
 from rbt_ros.bags.type_texts import types_from
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import MessageError, ScenarioError
@@ -38,7 +38,10 @@ class Skipped(NamedTuple):
 
 
 class Bag:
-    """A recorded bag: the folder, or one of its files. `damage`: what could not be read; `skipped`: topics."""
+    """A recorded bag: the folder, or one of its files.
+
+    `damage`: what could not be read; `gaps`: when messages are lost, also by damage before a repair; `skipped`: topics.
+    """
 
     def __init__(self, path: str | Path):
         self.path = Path(path).expanduser()
@@ -54,9 +57,11 @@ class Bag:
             self.metadata.setdefault("custom_data", custom)
         if trouble:
             self.damage.append(trouble)
-        if not self.damage:
+        self.gaps = list(dict.fromkeys([*source.gaps, *gaps_of(custom)]))
+        if not self.gaps:
             count = sum(len(topic.t_ns) for topic in source.topics.values())
-            self.damage += shortfall(self.path, information, count)
+            self.damage += (lacking := shortfall(self.path, information, count))
+            self.gaps += [Gap(None, None)] if lacking else []
         self.size = source.size
         store, reasons = types_from(source.topics.values())
         self._types = Types(store)

@@ -12,7 +12,7 @@ from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from rbt_ros.bags.metadata import yaml_text
-from rbt_ros.bags.sources import Source, Topic
+from rbt_ros.bags.sources import Gap, Source, Topic
 from rbt_ros.bags.types import known_types
 from rbt_ros.errors import ScenarioError
 
@@ -61,7 +61,8 @@ def _read_ros2(path: Path) -> Source:
                 damage.append(f"{path.name}: of {name} {count} messages are counted, and {read} are here")
         damage += [f"{name} holds messages that never came into the bag: {WAL}" for name in _write_ahead_logs(path)]
         custom = {"custom_data": dict(getattr(reader.storage.metadata, "custom", None) or {})}
-    return Source("rosbag2", topics, damage, custom, _size(path))
+    gaps = [Gap(None, None)] if damage else []  # of which messages, it does not tell
+    return Source("rosbag2", topics, damage, custom, _size(path), gaps)
 
 
 def _read_ros1(path: Path) -> Source:
@@ -87,7 +88,7 @@ def _read_ros1(path: Path) -> Source:
             topic = topics[connection.topic]
             topic.t_ns.append(time)
             data_of[topic.name].append(b"" if topic.type in skipped else bytes(store.ros1_to_cdr(data, topic.type)))
-    return Source("rosbag1", topics, [], {}, _size(path))
+    return Source("rosbag1", topics, [], {}, _size(path), [])
 
 
 def _write_ahead_logs(path: Path) -> list[str]:

@@ -36,6 +36,7 @@ def _running(bag: Bag) -> list[str]:
 def troubles(bag: Bag) -> list[str]:
     """What a reader has to know before using the bag."""
     lines = [f"  damaged: {damage}" for damage in bag.damage]
+    lines += [f"  lost: what was recorded {gap.text()}" for gap in bag.gaps]
     for name, skipped in bag.skipped.items():
         lines.append(f"  skipped: {name}, {skipped.messages} messages of {skipped.type}: {skipped.reason}")
     for name, count in bag.backwards().items():

@@ -2,14 +2,32 @@
 
 import mmap
 import re
+import struct
+import zlib
 from array import array
 from pathlib import Path
 
+import numpy as np
+
 from rbt_ros.bags import mcap_read as mcap
-from rbt_ros.bags.mcap_write import CHANNEL, CHUNK, CHUNK_BYTES, MAGIC, MESSAGE, METADATA, RECORD, SCHEMA
-from rbt_ros.bags.sources import Source, Topic
+from rbt_ros.bags.mcap_index import fault_of, read_summary
+from rbt_ros.bags.mcap_write import (
+    CHANNEL,
+    CHUNK,
+    CHUNK_BYTES,
+    DATA_END,
+    MAGIC,
+    MESSAGE,
+    MESSAGE_INDEX,
+    METADATA,
+    RECORD,
+    SCHEMA,
+)
+from rbt_ros.bags.sources import OURS, Gap, Source, Topic, gaps_of, joined
 from rbt_ros.bags.stored import Chunk, Chunks, Messages, Piece, Place, unpacked
 from rbt_ros.errors import ScenarioError
+
+NO_MCAP = "it does not begin as MCAP does"
 
 
 def mcap_files(path: Path) -> list[Path]:
@@ -25,10 +43,11 @@ def _number(file: Path) -> tuple[int, str]:
 
 
 def read_mcap(files: list[Path]) -> Source:
-    """All messages up to the last whole chunk of each file."""
+    """All messages in whole chunks."""
     topics: dict[str, Topic] = {}
     damage: list[str] = []
     metadata: dict[str, dict[str, str]] = {}
+    gaps: list[Gap] = []
     size, chunks = 0, Chunks()
     for file in files:
         found = McapFile(file, chunks)
@@ -44,64 +63,102 @@ def read_mcap(files: list[Path]) -> Source:
             elif topic.t_ns:
                 damage.append(f"{file.name}: topic {topic.name} is {topic.type} here and {known.type} elsewhere")
         if found.damage:
-            damage.append(f"{file.name}: {found.damage}; what was written before that is read")
+            rest = "what was written before that is read" if found.cut else "everything else is read"
+            damage.append(f"{file.name}: {found.damage}; {rest}")
+        gaps += found.gaps
         metadata.update(found.metadata)
-    return Source("mcap", topics, damage, metadata, size)
+    return Source("mcap", topics, damage, metadata, size, gaps)
 
 
 class McapFile:
-    """One file, read up to where it is damaged."""
+    """One file, read but for what is damaged."""
 
     def __init__(self, file: Path, chunks: Chunks):
         """chunks: where those are kept that were read last."""
         self._file, self._chunks = file, chunks
-        self.damage, self.metadata = "", dict[str, dict[str, str]]()
-        self.indexed = False  # whether it ends as it should
+        self.metadata = dict[str, dict[str, str]]()
+        self.gaps = list[Gap]()
+        self.cut = False  # whether it breaks off: what would have come is not known
+        self._damage: list[str] = []
         self._schemas: dict[int, tuple[str, str, str]] = {}
         self._channels: dict[int, tuple[int, str, str, dict[str, str]]] = {}
         self._messages: dict[int, tuple[array, Messages]] = {}  # by channel: times, data
+        self._places: dict[int, int] = {}  # of chunk records: their lengths, by where they begin
+        self._whole: set[int] = set()  # where those begin that are read
+        self._last: Chunk | None = None  # the one of which an index may come
+        self._last_ns: int | None = None
+        self._unproven = False  # whether there are messages without a checksum
         try:
             self.size = file.stat().st_size
             with file.open("rb") as opened:
                 if self.size == 0:
-                    self.damage = "it is empty"
+                    self._lose("it is empty", cut=True)
                     return
                 with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
                     self._read(data)
-                    self.indexed = not self.damage and data[-len(MAGIC) :] == MAGIC
+                    self.gaps += gaps_of(self.metadata.get(OURS, {}))
         except OSError as err:
             raise ScenarioError(f"{file} cannot be read ({err.strerror}).") from err
 
-    def _read(self, data: mmap.mmap) -> None:
-        bare, end = 0, 0  # messages that lie in no chunk: from where, to where
-        try:
-            for kind, start, stop in mcap.records(data):
-                if bare and (kind != MESSAGE or stop - bare > CHUNK_BYTES):
-                    self._read_chunk(data, Place(bare, end - bare, packed=False))
-                    bare = 0
-                if kind == MESSAGE:
-                    bare, end = bare or start - RECORD.size, stop
-                elif kind == CHUNK:
-                    self._read_chunk(data, Place(start, stop - start, packed=True))
-                else:
-                    self._take(kind, data[start:stop])
-        except mcap.Damage as err:
-            self.damage = str(err)
-        if bare:
-            self._read_rest(data, Place(bare, end - bare, packed=False))
+    @property
+    def damage(self) -> str:
+        """In words; "" where it is whole."""
+        more = f" (and {len(self._damage) - 1} more)" if len(self._damage) > 1 else ""
+        return f"{self._damage[0]}{more}" if self._damage else ""
 
-    def _read_rest(self, data: mmap.mmap, place: Place) -> None:
-        """Messages at the end, or before what is damaged."""
-        try:
-            self._read_chunk(data, place)
-        except mcap.Damage as err:
-            self.damage = str(err)
+    def _read(self, data: mmap.mmap) -> None:
+        if data[: len(MAGIC)] != MAGIC:
+            self._damage.append(NO_MCAP)
+        bare, end = 0, 0  # messages that lie in no chunk: from where, to where
+        for kind, start, stop in mcap.records(data):
+            if bare and (kind != MESSAGE or stop - bare > CHUNK_BYTES):
+                self._read_chunk(data, Place(bare, end - bare, packed=False))
+                bare = 0
+            if kind == MESSAGE:
+                bare, end = bare or start - RECORD.size, stop
+            elif kind == CHUNK:
+                self._places[start - RECORD.size] = stop - start + RECORD.size
+                self._read_chunk(data, Place(start, stop - start, packed=True))
+            elif kind == MESSAGE_INDEX:
+                self._check_index(data[start:stop], start)
+            elif kind == mcap.LOST:
+                self._lose(f"bytes {start} to {stop} are damaged")
+            elif kind == mcap.BREAK:
+                within = "in the record " if stop > start else ""
+                self._lose(
+                    f"it breaks off {within}at byte {start}" if data[: len(MAGIC)] == MAGIC else NO_MCAP, cut=True
+                )
+            elif kind in mcap.AT_THE_END:
+                self._end(data, kind, start)
+            else:
+                self._take(kind, data[start:stop])
+
+    def _lose(self, why: str, cut: bool = False) -> None:
+        """Messages may be lost, between the last one and the next; cut: as it breaks off there."""
+        self.cut |= cut
+        if why not in self._damage:
+            self._damage.append(why)
+        if not self.gaps or self.gaps[-1].last_ns is not None:
+            self.gaps.append(Gap(self._last_ns, None))
 
     def _read_chunk(self, data: mmap.mmap, place: Place) -> None:
-        chunk, others = unpacked(data[place.at : place.at + place.size], place.packed)
-        for kind, content in others:
-            self._take(kind, content)
+        content = data[place.at : place.at + place.size]
+        where = f"the chunk at byte {place.at - RECORD.size}" if place.packed else f"the messages from byte {place.at}"
+        self._unproven |= not (place.packed and mcap.has_checksum(content))
+        try:
+            chunk, others, damage = unpacked(content, place.packed)
+        except mcap.Damage as err:
+            self._last = None
+            self._lose(f"{where}: {err}")
+            return
+        for kind, record in others:
+            self._take(kind, record)
         self._note(chunk, place)
+        self._last = chunk
+        if damage:
+            self._lose(f"{where}: {damage}")
+        else:
+            self._whole.add(place.at - RECORD.size)
 
     def _note(self, chunk: Chunk, place: Place) -> None:
         """What is where."""
@@ -112,8 +169,56 @@ class McapFile:
             t_ns, messages = self._messages[channel]
             t_ns.extend(index.t_ns)
             messages.add(Piece(self._file, place, channel, len(index.t_ns)))
+        if chunk.where:
+            if self.gaps and self.gaps[-1].last_ns is None:
+                first = min(min(index.t_ns) for index in chunk.where.values())
+                self.gaps[-1] = self.gaps[-1]._replace(last_ns=first)
+            last = max(max(index.t_ns) for index in chunk.where.values())
+            self._last_ns = last if self._last_ns is None else max(self._last_ns, last)
+
+    def _check_index(self, content: bytes, start: int) -> None:
+        """Of one channel in the chunk before: times and places."""
+        if self._last is None:
+            return
+        (channel,) = struct.unpack_from("<H", content)
+        index = self._last.where.get(channel)
+        told = np.frombuffer(content, "<i8", offset=6).reshape(-1, 2)
+        there = np.empty((0, 2), np.int64) if index is None else index.rows()
+        if not np.array_equal(told, there) and not np.array_equal(sorted(told.tolist()), sorted(there.tolist())):
+            self._damage.append(f"the index of a chunk at byte {start - RECORD.size} is not right")
+
+    def _end(self, data: mmap.mmap, kind: int, start: int) -> None:
+        """Compare what is there with what the end of the file tells."""
+        crc = 0
+        if kind == DATA_END:
+            (crc,) = struct.unpack_from("<I", data, start)
+        altered = bool(crc) and zlib.crc32(memoryview(data)[: start - RECORD.size]) != crc
+        if altered and not self._damage:
+            self._damage.append("it is not what its checksum says")
+        summary = read_summary(data, start + 4 if kind == DATA_END else None)
+        if summary.proven:  # what it repeats is right, whatever became of the original
+            self._schemas |= summary.schemas
+            self._channels |= summary.channels
+        count = sum(len(t_ns) for number, (t_ns, _) in self._messages.items() if number in self._channels)
+        if altered and (self._unproven or not summary.proven):
+            self.gaps = [Gap(None, None)]
+        elif summary.proven and summary.messages == count:
+            self.gaps.clear()  # what is damaged are no messages
+        elif lost := [Gap(first, last) for at, (first, last, _) in summary.chunks.items() if at not in self._whole]:
+            self.gaps = joined(lost)
+        elif summary.proven and not self.gaps:
+            self.gaps.append(Gap(None, None))
+        fault = fault_of(summary, self._places, count)
+        if fault and (summary.fault or not self._damage):
+            self._damage.append(f"its index is damaged: {fault}")
 
     def _take(self, kind: int, content: bytes) -> None:
+        try:
+            self._take_whole(kind, content)
+        except mcap.Damage as err:
+            self._damage.append(str(err))
+
+    def _take_whole(self, kind: int, content: bytes) -> None:
         if kind == SCHEMA:
             number, *schema = mcap.schema_of(content)
             self._schemas[number] = tuple(schema)  # type: ignore[assignment]
@@ -133,7 +238,9 @@ class McapFile:
                 kind = f"{kind} ({encoding})"
             t_ns, data = self._messages.pop(number, (array("q"), Messages(self._chunks)))
             found.append(Topic(topic, kind, definition, how, extra.get("offered_qos_profiles", ""), t_ns, data))
-        if self._messages and not self.damage:
-            count = sum(len(t_ns) for t_ns, _ in self._messages.values())
-            self.damage = f"{count} messages belong to no topic"
+        if self._messages:
+            orphans = [time for t_ns, _ in self._messages.values() for time in t_ns]
+            self._messages.clear()
+            self._damage.insert(0, f"{len(orphans)} messages belong to no topic")
+            self.gaps.append(Gap(min(orphans), max(orphans)))
         return found

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rbt_ros import topics
 from rbt_ros.bags.cdr import encode
 from rbt_ros.bags.files import BagWriter
+from rbt_ros.bags.sources import OURS
 from rbt_ros.bags.templates import Encoder, encoder
 from rbt_ros.fields import Fields
 from rbt_ros.model.robot import Robot
@@ -18,7 +19,6 @@ FLUSH_S = 0.25  # [s] steady time from one chunk to the next
 STRING = "std_msgs/msg/String"
 DIGEST = "digest"  # the key of the one output that is no topic of the node
 MOST_DIGESTS = 1000  # in the metadata of a bag
-METADATA = "rbt_ros"  # what its maps of strings are called in the files
 OF_MOTION = {DIGEST, "tf", "joint_states", "odom", "multi_dof_joint_states"}  # outputs that need no more than it
 
 
@@ -147,7 +147,7 @@ class Scribe:
         self._bag.write(channel, time_ns, bytes(encode(self._types, self._kinds[channel - 1], fields)))
         if channel == self._run and not self._said:
             self._said = said_of(json.loads(fields["data"]))
-            self._bag.add_metadata(METADATA, self._said)  # now: it is there whatever is killed
+            self._bag.add_metadata(OURS, self._said)  # now: it is there whatever is killed
 
     def flush_in_time(self) -> None:
         """Close the chunk where that is due."""
@@ -158,7 +158,7 @@ class Scribe:
     def end(self, lost: int) -> Written:
         """Write the index and metadata.yaml."""
         custom = {**self._said, "rbt_lost_samples": str(lost), "rbt_digests": "\n".join(self._trail.lines)}
-        self._bag.add_metadata(METADATA, custom)
+        self._bag.add_metadata(OURS, custom)
         self._bag.close(custom)
         return Written(self._bag.messages, self._bag.size)
 

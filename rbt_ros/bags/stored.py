@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from rbt_ros.bags import mcap_read as mcap
 from rbt_ros.errors import MessageError
 
@@ -22,6 +24,10 @@ class Index:
 
     def __init__(self) -> None:
         self.t_ns, self.starts, self.ends = array("q"), array("q"), array("q")
+
+    def rows(self) -> np.ndarray:
+        """(n, 2) time and place of each record, as an index in the file tells them."""
+        return np.column_stack([np.array(self.t_ns), np.array(self.starts) - mcap.MESSAGE_HEAD.size])
 
 
 class Chunk(NamedTuple):
@@ -62,19 +68,19 @@ class Chunks:
         try:
             with file.open("rb") as opened:
                 opened.seek(place.at)
-                found = unpacked(opened.read(place.size), place.packed)[0]
+                found, _, _ = unpacked(opened.read(place.size), place.packed)
         except (OSError, mcap.Damage) as err:
             raise MessageError(f"{file} has changed since it was opened: {err}.") from err
         self.keep(file, place.at, found)
         return found
 
 
-def unpacked(content: bytes, packed: bool) -> tuple[Chunk, list[tuple[int, bytes]]]:
-    """The messages of a chunk, and the other records in it."""
+def unpacked(content: bytes, packed: bool) -> tuple[Chunk, list[tuple[int, bytes]], str]:
+    """The messages of a chunk and the other records in it, and why they end before it does."""
     raw = mcap.chunk_records(content) if packed else content
     index: dict[int, Index] = {}
-    others = mcap.index_messages(raw, index, Index)
-    return Chunk(raw, index), others
+    others, damage = mcap.index_messages(raw, index, Index)
+    return Chunk(raw, index), others, damage
 
 
 class Piece(NamedTuple):

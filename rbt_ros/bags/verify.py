@@ -8,7 +8,7 @@ from rbt_ros import topics
 from rbt_ros.bags.bag import Bag
 from rbt_ros.bags.cdr import Layout, layout
 from rbt_ros.bags.rerun import Rerun
-from rbt_ros.bags.sources import Topic
+from rbt_ros.bags.sources import Gap, Topic
 from rbt_ros.bags.templates import Encoder, encoder
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import RbtError, ScenarioError
@@ -39,12 +39,24 @@ class Verdict(NamedTuple):
     until_ns: int  # the last stamp at which all agreed
     difference: str  # where and in what it starts; "" where all is the same
     told: list[str]  # what else there is to say
+    gaps: list[Gap]  # of which nothing could be compared, as it is lost
+
+    @property
+    def code(self) -> int:
+        """0: all is the same; 1: it differs; 2: it cannot be said, as messages are lost (before it differs)."""
+        before = [gap for gap in self.gaps if self.same or gap.first_ns is None or gap.first_ns <= self.until_ns]
+        return 2 if before else 0 if self.same else 1
 
     def text(self) -> str:
         """For people."""
         agreed = f"{self.digests} digests and {self.messages} messages agree, to {self.until_ns * 1e-9:.9g} s"
-        lines = [*self.told, f"the same: {agreed}" if self.same else f"differs {self.difference}; before that {agreed}"]
-        return "\n".join(lines)
+        lost = [f"not compared, as messages are lost: {gap.text()}" for gap in self.gaps]
+        if self.same:
+            last = f"what is left is the same: {agreed}" if lost else f"the same: {agreed}"
+        else:
+            last = f"differs {self.difference}; before that {agreed}"
+            last += ". What is lost may be what acted there" if self.code == 2 else ""
+        return "\n".join([*self.told, *lost, last])
 
 
 def verify(bag: Bag, scenario: str | None = None) -> Verdict:
@@ -65,9 +77,9 @@ def verify(bag: Bag, scenario: str | None = None) -> Verdict:
             difference, compared = f"it cannot go on: {err}", 0
         if difference:
             where = f"in tick {again.sim.tick}, at {stamp * 1e-9:.9g} s (all agreed to {last * 1e-9:.9g} s)"
-            return Verdict(False, digests, messages, last, f"{where}: {difference}", told + again.told)
+            return Verdict(False, digests, messages, last, f"{where}: {difference}", told + again.told, bag.gaps)
         messages, digests, last = messages + compared, digests + (stamp in trail), stamp
-    return Verdict(True, digests, messages, last, "", told + again.told)
+    return Verdict(True, digests, messages, last, "", told + again.told, bag.gaps)
 
 
 def _trail(bag: Bag, node: str) -> dict[int, str]:

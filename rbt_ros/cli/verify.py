@@ -7,7 +7,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.description = (
         "Run again what a bag holds, from its command log, and compare digests and messages. Says in which tick and in "
-        "what a difference starts. Exit code 0: the same; 1: not; 2: it cannot be said."
+        "what a difference starts. Exit code 0: the same; 1: not; 2: it cannot be said, as "
+        "where a part of the bag is lost."
     )
     parser.add_argument("bag", help="the folder of a bag, or a file of it")
     parser.add_argument("--scenario", metavar="FILE", help="where the bag holds none: what was run")
@@ -30,4 +31,4 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
         print("\n".join([*(f"damaged: {text}" for text in damage), f"rbt: {err}"]), file=sys.stderr)
         return 2
     print(verdict.text())
-    return 0 if verdict.same else 1
+    return verdict.code

@@ -1,6 +1,7 @@
 """Bags that are damaged, foreign or wrong: a clear error, or what is there and a report. Never a traceback."""
 
 import functools
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mcap.reader import make_reader
 from mcap_ros2.writer import Writer as McapRos2Writer
 from rosbags.rosbag1 import Writer as Writer1
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import rbt_ros as rbt
@@ -38,6 +40,131 @@ def whole(tmp_path_factory):
     convert = [str(Path(sys.executable).with_name("rosbags-convert")), "--src", str(folder)]
     subprocess.run([*convert, "--dst", str(folder.parent / "db"), "--dst-storage", "sqlite3"], check=True, timeout=170)
     return folder
+
+
+@pytest.fixture(scope="module")
+def chunked(tmp_path_factory):
+    """A bag of nine chunks, and where its chunk records are."""
+    folder = tmp_path_factory.mktemp("chunked") / "b"
+    sim = rbt.load("five_body").simulation()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rbt_ros.bags.plan.FLUSH_S", float("inf"))
+        with rbt.Recorder(folder, sim, outputs={"markers": 0}) as recorder:
+            hand = recorder.recording._hand
+            for _ in range(8):
+                sim.advance(10)
+                hand._queue.append((hand._scribe._bag.flush, ()))
+    data = (folder / "b_0.mcap").read_bytes()
+    records = mcap_read.records(data)
+    return folder, [(begin - 9, end) for kind, begin, end in records if kind == mcap_read.CHUNK]
+
+
+def rows(bag):
+    """All messages of a bag."""
+    return {(time, topic.name, bytes(data)) for time, topic, data in bag.rows()}
+
+
+def damaged(folder, target, change):
+    """A copy of the bag with what `change` makes of its file."""
+    shutil.copytree(folder, target)
+    file = target / f"{folder.name}_0.mcap"
+    file.write_bytes(change(bytearray(file.read_bytes())))
+    return target
+
+
+def turned(at, bit):
+    def change(data):
+        data[at] ^= 1 << bit
+        return data
+
+    return change
+
+
+def read_by_others(folder):
+    """How many messages mcap's own reader and rosbags find, with all checksums."""
+    with Reader(folder) as reader, open(folder / "b_0.mcap", "rb") as file:
+        return {
+            sum(1 for _ in reader.messages()),
+            sum(1 for _ in make_reader(file, validate_crcs=True).iter_messages()),
+        }
+
+
+@pytest.mark.parametrize("where", ["anywhere", "in a chunk", "in its head", "near the end"])
+def test_a_bit_that_is_turned_costs_its_chunk_alone(chunked, tmp_path, where):
+    """It is told; what is lost lies in one chunk, and in the gap that is told; after a repair, for others too."""
+    folder, chunks = chunked
+    before, size = rows(rbt.Bag(folder)), (folder / "b_0.mcap").stat().st_size
+    rng = np.random.default_rng(len(where))
+    for k in range(16):
+        hit = int(rng.integers(len(chunks)))
+        begin, end = {
+            "anywhere": (0, size),
+            "in a chunk": chunks[hit],
+            "in its head": (chunks[hit][0], chunks[hit][0] + 53),
+            "near the end": (size - 2000, size),
+        }[where]
+        at = int(rng.integers(begin, end))
+        copy = damaged(folder, tmp_path / str(k), turned(at, rng.integers(8)))
+        bag = rbt.Bag(copy / "b_0.mcap" if k % 2 else copy)
+        found = rows(bag)
+        lost = sorted(time for time, _, _ in before - found)
+        assert bag.damage and described(bag) and found <= before and bool(bag.gaps) == bool(lost), (at, bag.damage)
+        if lost:
+            (gap,) = bag.gaps
+            assert gap.first_ns <= lost[0] and lost[-1] <= gap.last_ns < gap.first_ns + 12_000_000, at
+            assert any(begin <= at < end for begin, end in chunks) and len(lost) < len(before) / 4
+        if k < 4:
+            repair(copy)
+            again = rbt.Bag(copy)
+            assert (rows(again), again.damage, again.gaps) == (found, [], bag.gaps), at
+            assert read_by_others(copy) == {len(found)}
+
+
+def test_verify_tells_what_it_could_not_compare(run_rbt, chunked, tmp_path):
+    """Ten ticks of a chunk: by name and exit code, before a repair and after it."""
+    folder, chunks = chunked
+    damaged(folder, tmp_path / "c", turned(chunks[4][0] + 1000, 3))
+    for _ in range(2):
+        done = run_rbt("verify", "c")
+        assert done.code == 2 and "not compared, as messages are lost: from 1.031 s to 1.04 s" in done.out, done.out
+        assert "what is left is the same: " in done.out and "to 1.08 s" in done.out
+        for verb in ("info", "check"):
+            assert "lost: what was recorded from 1.031 s to 1.04 s" in run_rbt(verb, "c").out
+        assert run_rbt("repair", "c").code == 0
+
+
+def test_a_damaged_index_is_told_and_made_again(run_rbt, chunked, tmp_path):
+    """Two thousand bytes of nothing near the end: no message is lost, and others cannot open it any more."""
+    folder, _ = chunked
+
+    def zeroed(data):
+        data[-2400:-400] = bytes(2000)
+        return data
+
+    copy = damaged(folder, tmp_path / "b", zeroed)
+    with pytest.raises(Exception), Reader(copy):  # noqa: B017 whatever rosbags makes of it
+        pass
+    for verb in ("info", "check"):
+        assert "damaged: b_0.mcap: its index is damaged: it is not what its checksum says" in run_rbt(verb, "b").out
+    assert run_rbt("verify", "b").code == 0 and run_rbt("repair", "b").code == 0
+    assert rows(rbt.Bag(copy)) == rows(rbt.Bag(folder)) and read_by_others(copy) == {len(rows(rbt.Bag(folder)))}
+    assert run_rbt("check", "--strict", "b").code == 0
+
+
+def test_repair_without_room_is_refused_and_leaves_the_bag(run_rbt, chunked, tmp_path):
+    """A file may not grow beyond what a full disk leaves."""
+    folder, chunks = chunked
+    copy = damaged(folder, tmp_path / "b", turned(chunks[4][0] + 1000, 3))
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        done = run_rbt("repair", "b")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.code == 1 and "b cannot be repaired (File too large): beside its files room for as much" in done.err
+    assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
+    assert run_rbt("repair", "b").code == 0
 
 
 def contents(bag):
