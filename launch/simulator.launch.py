@@ -14,22 +14,61 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch import LaunchDescription
 
 ARGUMENTS = {
-    "scenario": ("cubesat", "a scenario YAML file, or the name of a shipped one"),
+    "scenario": ("", "a scenario YAML file, or the name of a shipped one (cubesat)"),
+    "params_file": ("", "parameters of the node, a YAML file; what is given here as an argument comes before it"),
     "namespace": ("", "namespace of node and topics, for several simulators"),
     "frame_prefix": ("", "stands before every frame name, for several robots"),
-    "record": ("false", "whether a bag is recorded from the start"),
-    "publish_clock": ("true", "whether this node publishes /clock; one per ROS domain may"),
-    "mode": ("realtime", "realtime, lockstep or fast, whatever the scenario says"),
-    "rate": ("1.0", "simulated seconds per second in mode realtime"),
-    "view": ("false", "whether it is shown in the browser"),
+    "record": ("", "whether a bag is recorded from the start (false)"),
+    "publish_clock": ("", "whether this node publishes /clock (true); one per ROS domain may"),
+    "mode": ("", "realtime, lockstep or fast, in place of the scenario's own"),
+    "rate": ("", "simulated seconds per second in mode realtime (1.0)"),
+    "view": ("", "whether it is shown in the browser (false)"),
     "rviz": ("false", "whether rviz2 is started beside it"),
     "rviz_folder": (str(Path(__file__).resolve().parents[1] / "rviz"), "where SCENARIO.rviz is"),
 }
 
 
+def text(word):
+    """A parameter that is a word, whatever YAML would make of it."""
+    return ParameterValue(word, value_type=str)
+
+
+def truth(word):
+    """A parameter that is true or false."""
+    if word.lower() not in ("true", "false"):
+        raise ValueError(f"'{word}' is neither true nor false")
+    return word.lower() == "true"
+
+
+# argument: parameter of the node, and what reads it
+PARAMETERS = {
+    "scenario": ("scenario", text),
+    "frame_prefix": ("frame_prefix", text),
+    "record": ("record", truth),
+    "publish_clock": ("publish_clock", truth),
+    "mode": ("mode", text),
+    "view": ("view", truth),
+    "rate": ("realtime_factor", float),
+}
+
+
+def simulator(context):
+    """The node: the parameters of the file, and before them those that are given as arguments."""
+    given = {name: LaunchConfiguration(name).perform(context) for name in ("params_file", *PARAMETERS)}
+    parameters = {parameter: read(given[name]) for name, (parameter, read) in PARAMETERS.items() if given[name]}
+    node = Node(
+        package="rbt_ros",
+        executable="rbt_simulator",
+        namespace=LaunchConfiguration("namespace"),
+        parameters=[each for each in (given["params_file"], parameters) if each],
+        output="screen",
+    )
+    return [node]
+
+
 def rviz(context, scenario, folder):
     """RViz with the displays of the scenario, by its name also where a file is given."""
-    scenario = scenario.perform(context)
+    scenario = scenario.perform(context) or "cubesat"
     displays = Path(folder.perform(context), f"{Path(scenario).stem}.rviz")
     if not displays.is_file():
         raise FileNotFoundError(f"{displays} is not there: name its rviz_folder:=, or use rbt node {scenario} --rviz")
@@ -46,25 +85,9 @@ def rviz(context, scenario, folder):
 def generate_launch_description():
     """One node, and RViz where it is wanted; everything else is in the scenario."""
     declared = [DeclareLaunchArgument(name, default_value=d, description=t) for name, (d, t) in ARGUMENTS.items()]
-    parameters = {
-        "scenario": ParameterValue(LaunchConfiguration("scenario"), value_type=str),
-        "frame_prefix": ParameterValue(LaunchConfiguration("frame_prefix"), value_type=str),
-        "record": ParameterValue(LaunchConfiguration("record"), value_type=bool),
-        "publish_clock": ParameterValue(LaunchConfiguration("publish_clock"), value_type=bool),
-        "mode": ParameterValue(LaunchConfiguration("mode"), value_type=str),
-        "view": ParameterValue(LaunchConfiguration("view"), value_type=bool),
-        "realtime_factor": ParameterValue(LaunchConfiguration("rate"), value_type=float),
-    }
-    node = Node(
-        package="rbt_ros",
-        executable="rbt_simulator",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[parameters],
-        output="screen",
-    )
     beside = OpaqueFunction(
         function=rviz,
         args=[LaunchConfiguration("scenario"), LaunchConfiguration("rviz_folder")],
         condition=IfCondition(LaunchConfiguration("rviz")),
     )
-    return LaunchDescription([*declared, node, beside])
+    return LaunchDescription([*declared, OpaqueFunction(function=simulator), beside])

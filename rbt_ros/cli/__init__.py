@@ -89,8 +89,9 @@ def simulator() -> None:
     """Entry point `rbt_simulator`: `ros2 run rbt_ros rbt_simulator --ros-args -p scenario:=cubesat`."""
     try:
         with left_at_once(0):
-            spinning = _module("node").ros_spinning()
-        sys.exit(spinning.spin(args=sys.argv))
+            node = _module("node")
+            spinning = node.ros_spinning()
+        sys.exit(spinning.spin(args=sys.argv, greet=node.greet))
     except RbtError as err:
         sys.exit(f"rbt_simulator: {err}")
     except KeyboardInterrupt:

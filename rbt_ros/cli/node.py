@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     """Spin until it ends."""
-    scope = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with left_at_once(0):
         from rbt_ros.model.scenario import read_scenario
 
@@ -39,13 +39,6 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
         from rbt_ros.ros.launching import ros_arguments, rviz_beside
 
     scenario = read_scenario(arguments.scenario)
-
-    def greet(node: Any) -> None:
-        """Once it has its name, whoever gave it."""
-        space, name = node.get_namespace().rstrip("/"), node.get_fully_qualified_name()
-        clock = "clock" if not node.configured or node.get_parameter("publish_clock").value else ""
-        print(f"{scenario.name} starts as {name}, scope {scope}. {hints(scenario.robot, space, clock)}", flush=True)
-
     line = StatusLine()
     try:
         with rviz_beside(scenario, arguments):
@@ -53,6 +46,17 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
             return spinning.spin(scenario, words, arguments.duration, watch=line.show, greet=greet)
     finally:
         line.close()
+
+
+def greet(node: Any) -> None:
+    """Tell what starts, where to look, how to end it; once it has its name, whoever gave it."""
+    space, name = node.get_namespace().rstrip("/"), node.get_fully_qualified_name()
+    if not node.configured:
+        print(f"{name} waits to be configured: ros2 lifecycle set {name} configure. Ctrl-C ends.", flush=True)
+        return
+    scope = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"
+    clock = "clock" if node.get_parameter("publish_clock").value else ""
+    print(f"{node.scenario.name} starts as {name}, scope {scope}. {hints(node.robot, space, clock)}", flush=True)
 
 
 def hints(robot: Robot, space: str, clock: str = "clock") -> str:

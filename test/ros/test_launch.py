@@ -1,6 +1,7 @@
 """The launch files: what they name exists, and where ROS's launch is installed, they run."""
 
 import importlib
+import re
 import signal
 import sys
 import types
@@ -16,6 +17,7 @@ from rbt_ros.ros.parameters import parameter_table
 
 LAUNCH_FILE = share("launch", "simulator.launch.py")
 SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
+OTHERS = {"params_file", "namespace", "rviz", "rviz_folder"}  # arguments that are no parameters of the node
 RENAMED = {"rate": "realtime_factor"}  # argument -> parameter
 EXECUTABLES = {"rbt_simulator": "rbt_ros.cli:simulator"}  # the entry points of setup.py that a launch file may name
 
@@ -70,24 +72,45 @@ def of(kind: str) -> list[Recorded]:
     return [made for made in Recorded.made if type(made).__name__ == kind]
 
 
+def node_of(described, **given) -> Recorded:
+    """The node that is started with these arguments."""
+    simulator = described.args[0][-2]
+    defaults = {argument.args[0]: argument.kwargs["default_value"] for argument in of("DeclareLaunchArgument")}
+    (node,) = simulator.kwargs["function"]({**defaults, **given})
+    return node
+
+
 def test_the_launch_file_names_what_exists(described):
-    (node,), (beside,) = of("Node"), of("OpaqueFunction")
+    node = node_of(described)
     assert node.kwargs["package"] == ET.parse(share("package.xml")).find("name").text
     module, _, function = EXECUTABLES[node.kwargs["executable"]].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
-    (parameters,) = node.kwargs["parameters"]
-    table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
-    kinds = {name: value.kwargs["value_type"] for name, value in parameters.items()}
-    used = {value.args[0].args[0] for value in parameters.values()}
-    assert {RENAMED.get(name, name) for name in used} == set(parameters)
-    assert kinds == {name: str if name == "scenario" else type(table[name].default) for name in parameters}
-    assert described.args[0][-2:] == [node, beside]
+    beside = described.args[0][-1]
     assert isinstance(beside.kwargs["condition"], Recorded)
+
+
+def test_parameters_are_those_that_are_given_and_come_before_those_of_the_file(described):
+    """What is not given is left to the file, and to the scenario: a default would override both."""
+    assert node_of(described).kwargs["parameters"] == []
+    assert node_of(described, params_file="own.yaml").kwargs["parameters"] == ["own.yaml"]
+    table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
+    kinds = {"scenario": str, **{name: type(entry.default) for name, entry in table.items()}}
+    words = {str: "1", bool: "True", float: "2"}
+    names = [argument.args[0] for argument in of("DeclareLaunchArgument")]
+    everything = {name: words[kinds.get(RENAMED.get(name, name), str)] for name in names}
+    file, parameters = node_of(described, **everything).kwargs["parameters"]
+    assert file == "1"
+    assert {RENAMED.get(name, name) for name in everything} - set(parameters) == OTHERS
+    for name, value in parameters.items():
+        is_text = isinstance(value, Recorded) and value.kwargs == {"value_type": str}
+        assert is_text if kinds[name] is str else type(value) is kinds[name]
+    with pytest.raises(ValueError, match="'1' is neither true nor false"):
+        node_of(described, record="1")
 
 
 @pytest.mark.parametrize("scenario", ["wheel", "/path/wheel.yaml"])
 def test_rviz_shows_the_displays_of_the_scenario_by_its_name(described, scenario):
-    (beside,) = of("OpaqueFunction")
+    beside = described.args[0][-1]
     context = {"scenario": scenario, "rviz_folder": str(share("rviz"))}
     (rviz,) = beside.kwargs["function"](context, *beside.kwargs["args"])
     assert (rviz.kwargs["package"], rviz.kwargs["executable"]) == ("rviz2", "rviz2")
@@ -100,14 +123,14 @@ def test_rviz_shows_the_displays_of_the_scenario_by_its_name(described, scenario
 
 def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(described):
     declared = {argument.args[0]: argument.kwargs for argument in of("DeclareLaunchArgument")}
+    node_of(described)
     assert {configuration.args[0] for configuration in of("LaunchConfiguration")} == set(declared)
     assert all(len(kwargs["description"]) > 10 for kwargs in declared.values())
-    assert rbt.load(declared["scenario"]["default_value"]).name == "cubesat"
     table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}
-    assert declared["publish_clock"]["default_value"] == str(table["publish_clock"].default).lower()
-    assert declared["frame_prefix"]["default_value"] == table["frame_prefix"].default
-    assert declared["mode"]["default_value"] in table["mode"].choices
-    assert float(declared["rate"]["default_value"]) == table["realtime_factor"].default
+    told = {name: re.search(r"\((.+?)\)", kwargs["description"]) for name, kwargs in declared.items()}
+    for name, parameter in {"record": "record", "publish_clock": "publish_clock", "view": "view"}.items():
+        assert told[name][1] == str(table[parameter].default).lower()
+    assert float(told["rate"][1]) == table["realtime_factor"].default
     assert {f"{name}.rviz" for name in SCENARIOS} == {
         file.name for file in Path(declared["rviz_folder"]["default_value"]).iterdir()
     }

@@ -54,10 +54,12 @@ def test_a_duration_ends_it_with_code_0(ros, mode):
     assert "cubesat starts as /rbt_simulator" in child.stdout
 
 
-def test_it_says_under_which_names_it_is_to_be_found_whoever_gave_them(ros):
-    child = ros.start(remap=("__ns:=/b",), publish_clock=False)
+@pytest.mark.parametrize("program", ["rbt", "rbt_simulator"])
+def test_it_says_under_which_names_it_is_to_be_found_whoever_gave_them(ros, programs, program):
+    """All launch files start `rbt_simulator`: what runs, where to look and how to end it stands on their screen."""
+    child = ros.start(program=programs[program], remap=("__ns:=/b",), publish_clock=False)
     child.until_printed("cubesat starts as /b/rbt_simulator, scope LOCALHOST")
-    child.until_printed("/tf  /b/odom  /b/robot_description  /diagnostics; push it on /b/wrench.")
+    child.until_printed("/tf  /b/odom  /b/robot_description  /diagnostics; push it on /b/wrench. Ctrl-C ends.")
 
 
 def test_a_line_of_status_is_printed_while_it_runs(ros):
