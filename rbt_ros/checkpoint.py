@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rbt_ros.errors import ScenarioError
+from rbt_ros.errors import RbtError, ScenarioError
 from rbt_ros.model.checks import STAMP_END_NS
 from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
@@ -82,10 +82,34 @@ def restore(sim: Simulation, content: dict[str, Any], file: str | Path) -> None:
     """Let `sim` go on from what `read_state` found in `file`; nothing changes when it does not fit."""
     before = sim.memory()
     try:
+        _check(content["simulation"])
         sim.recall(content["simulation"])
-    except (KeyError, TypeError, ValueError, IndexError) as err:
-        sim.recall(before)
-        raise ScenarioError(f"checkpoint {file} is damaged: {type(err).__name__}: {err}.") from err
-    except ScenarioError as err:
+    except RbtError as err:
         sim.recall(before)
         raise ScenarioError(f"{file}: {err}") from err
+    except Exception as err:  # its sum is right and its content impossible: whatever is made of it may fail anyhow
+        sim.recall(before)
+        raise ScenarioError(f"checkpoint {file} is damaged: {type(err).__name__}: {err!s:.200}.") from err
+
+
+def rehearse(twin: Simulation, content: dict[str, Any], file: str | Path) -> None:
+    """ScenarioError where a simulation like `twin` could not go on from there, or from its start. Compiles for both."""
+    restore(twin, content, file)
+    try:
+        twin.warm_up()
+        twin.advance(1)
+        twin.sample().digest()
+        twin.reset()
+        twin.advance(1)
+    except RbtError as err:
+        raise ScenarioError(f"from checkpoint {file} no step can be taken: {err}") from err
+    except Exception as err:
+        raise ScenarioError(f"checkpoint {file} is damaged: {type(err).__name__}: {err!s:.200}.") from err
+
+
+def _check(memory: dict[str, Any]) -> None:
+    """ScenarioError where time is no whole number: even what was before could not be recalled then."""
+    tick, (h_ns, zero_ns) = memory["tick"], memory["ticks"]
+    whole = all(type(n) is int and -STAMP_END_NS < n < STAMP_END_NS for n in (tick, h_ns, zero_ns))
+    if not (whole and tick >= 0 and h_ns > 0):
+        raise ScenarioError(f"its time is tick {tick!r:.40} of {h_ns!r:.40} ns, which cannot be; save it anew.")

@@ -14,6 +14,7 @@ from rbt_ros.core.jit import direct
 from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
 from rbt_ros.errors import ChangeError, ModelError, ScenarioError
+from rbt_ros.model.checks import remembered
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.inputs import Timeline
@@ -342,7 +343,10 @@ class Motion(HasModes):
         self._inputs.recall(memory["inputs"])
         modes, then, motion, changes = memory["start"]
         modes = modes_of(modes)
-        self._start = modes, reduction_of(self.robot, modes, then), np.array(motion), changes_of(changes)
+        now = reduction_of(self.robot, modes, then)
+        size = now.robot.coordinates + now.robot.freedoms
+        start = remembered(motion, (size,), "coordinates and velocities at the start")
+        self._start = modes, now, start, changes_of(changes)
         self.changes = changes_of(memory["changes"])
         self._balance.watch(self._mech.now.robot, self._mech.model)
         self._balance.forget()

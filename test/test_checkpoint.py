@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.checkpoint import checksum, load_state, save_state
+from rbt_ros.checkpoint import checksum, load_state, rehearse, restore, save_state
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTorque, HingeTrajectory
 
 LONE = ("rk4", "dop853", "semi_implicit", "dop853_adaptive", "exact", "splitting", "lie_euler")
@@ -269,3 +269,42 @@ def test_a_checkpoint_ends_the_modes_of_who_loads_it(tmp_path):
     b.rope("more", "a", "b", length=1.5)
     with pytest.raises(rbt.ScenarioError, match="is of another scenario"):
         load_state(rbt.Simulation(b.build()), tmp_path / "y.json")
+
+
+def places(value, path=()):
+    """The paths to all that a memory holds."""
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, key))
+
+
+@pytest.mark.parametrize("nonsense", [None, "x", -1, 10**30, float("nan"), [], {}, [1, 2, 3]], ids=repr)
+def test_impossible_contents_with_the_right_sum_are_refused_or_run_and_nothing_is_changed_by_a_refusal(nonsense):
+    """In each place of a memory in turn: what a simulation goes on from, it can go on from, and can be reset."""
+    sim, counts = top(), [0, 0]
+    sim.command(rbt.WrenchCommand(rbt.Wrench("brick", (1.0, 0.0, 2.0)), 30_000_000))
+    sim.advance(3)
+    digest, memory = sim.digest(), json.loads(json.dumps(sim.memory()))
+    for path in places(memory):
+        content = json.loads(json.dumps(memory))
+        part = content
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = nonsense
+        try:
+            rehearse(top(), {"simulation": content}, "a.json")
+        except rbt.ScenarioError as err:
+            assert "a.json" in str(err)
+            counts[0] += 1
+        else:
+            counts[1] += 1
+        try:
+            restore(sim, {"simulation": content}, "a.json")
+        except rbt.ScenarioError:
+            assert sim.digest() == digest
+        else:
+            restore(sim, {"simulation": memory}, "a.json")
+            assert sim.digest() == digest
+    assert min(counts) > 0, counts

@@ -50,6 +50,29 @@ def numbers(value: Any, where: str, error: type[RbtError] = ModelError) -> np.nd
         raise error(f"{where}: {value!r:.80} is neither a number nor a regular array of numbers.") from err
 
 
+def remembered(values: Any, shape: tuple[int, ...], what: str, more: bool = False) -> np.ndarray:
+    """Numbers of a memory as an array that compiled code may trust; ScenarioError where they are not such.
+
+    more: the first length may be greater.
+    """
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as err:
+        raise ScenarioError(f"{what} of the memory are no numbers: {err!s:.80}.") from err
+    fits = array.shape == shape or (more and array.shape[1:] == shape[1:] and array.shape[:1] >= shape[:1])
+    if array.ndim != len(shape) or not fits or not np.isfinite(array).all():
+        wanted = " x ".join(map(str, shape)) + (", or more" if more else "")
+        raise ScenarioError(f"{what} of the memory are {array.shape} numbers, not {wanted} finite ones.")
+    return array
+
+
+def whole_numbers(values: Any) -> list[int]:
+    """Ticks and times of a memory; ScenarioError where they are no whole numbers of 64 bits."""
+    if type(values) is not list or any(type(n) is not int or not -(2**63) <= n < 2**63 for n in values):
+        raise ScenarioError(f"ticks of the memory are {values!r:.80}, not whole numbers of 64 bits.")
+    return values
+
+
 def one_number(value: Any, where: str, error: type[RbtError] = ModelError) -> float:
     """`value` as one float, which need not be finite."""
     array = numbers(value, where, error)

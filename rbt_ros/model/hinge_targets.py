@@ -8,6 +8,7 @@ from rbt_ros.core import signals as core_signals
 from rbt_ros.core.signals import Signal
 from rbt_ros.core.types import V
 from rbt_ros.errors import MessageError, ModelError
+from rbt_ros.model.checks import remembered
 from rbt_ros.model.coordinates import is_finite
 from rbt_ros.model.hinge_commands import (
     FREE,
@@ -270,9 +271,11 @@ class Targets:
     def recall(self, memory: dict[str, Any]) -> None:
         """Become what `memory` told."""
         self.laws = {joint: Law(*law) for joint, law in memory["laws"].items()}
-        self.efforts = np.array(memory["efforts"], dtype=float)
+        self.efforts = remembered(memory["efforts"], (self._robot.freedoms,), "efforts")
         self._points = {
-            joint: Point(*p) if len(p) == 2 else Track(p[0], tuple(p[1]), np.array(p[2]))
+            joint: Point(*p)
+            if len(p) == 2
+            else Track(p[0], tuple(p[1]), remembered(p[2], (len(p[1]) - 1, 4), "cubics"))
             for joint, p in memory["points"].items()
         }
 

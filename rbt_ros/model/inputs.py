@@ -9,6 +9,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
+from rbt_ros.model.checks import remembered, whole_numbers
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
 from rbt_ros.model.hinge_targets import Targets
@@ -274,12 +275,22 @@ class Timeline:
             raise ScenarioError(f"the checkpoint was made with {len(planned)} planned inputs, not these.")
         self._planned = [
             item._replace(first=first, end=end, origin_ns=origin_ns)
-            for item, (first, end, origin_ns) in zip(self._planned, planned, strict=True)
+            for item, (first, end, origin_ns) in zip(self._planned, map(whole_numbers, planned), strict=True)
         ]
-        self._commanded = {body: _Timed(tuple(row), *ticks) for body, (row, *ticks) in memory["commanded"].items()}
-        self._happened = memory["happened"]
+        self._commanded = {
+            body: _Timed(self._remembered_row(body, row), *whole_numbers(ticks))
+            for body, (row, *ticks) in memory["commanded"].items()
+        }
+        (self._happened,) = whole_numbers([memory["happened"]])
         self.targets.recall(memory["hinges"])
         self.current_end = 0
+
+    def _remembered_row(self, body: str, row: Any) -> tuple[float, ...]:
+        """That of a wrench; ScenarioError where it is none on that body."""
+        found = tuple(remembered(row, (t.LOAD_COLUMNS,), f"the wrench on '{body}'").tolist())
+        if found[t.LOAD_BODY] != self._robot.body_index(body) or found[t.LOAD_SIGNAL] != 0.0:
+            raise ScenarioError(f"the wrench on '{body}' of the memory is one on another body.")
+        return found
 
     def renew(self, tick: int) -> None:
         """Make `current` hold from `tick` on, and find the tick at which it ends."""

@@ -13,6 +13,7 @@ from rbt_ros.core.work import CARRY_ROW, Work, workspace
 from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.arrays import frozen
 from rbt_ros.model.assembly import Loops
+from rbt_ros.model.checks import remembered
 from rbt_ros.model.constraints import drives, follow
 from rbt_ros.model.contacts import Contacts
 from rbt_ros.model.coordinates import BodyStart, HingeStart, neutral, put_body, put_hinge
@@ -178,8 +179,9 @@ class Mechanism:
     def recall(self, memory: dict[str, Any]) -> None:
         """Become what `memory` told."""
         self.modes = modes_of(memory["modes"])
-        now, y = reduction_of(self.robot, self.modes, memory["then"]), np.array(memory["y"])
-        motion, account = np.split(y, [now.robot.coordinates + now.robot.freedoms])
+        now = reduction_of(self.robot, self.modes, memory["then"])
+        size = now.robot.coordinates + now.robot.freedoms
+        motion, account = np.split(remembered(memory["y"], (size,), "coordinates and velocities", more=True), [size])
         self._take(now, self.model.world, motion, account)
         self.carry[:] = memory.get("carry", 0.0)  # none in checkpoints of before
         self.lost, self.driven, self.stored = memory["energies"]
