@@ -105,7 +105,10 @@ class Bag:
             if key == name and key in self.skipped:
                 skipped = self.skipped[key]
                 raise MessageError(f"topic {key} of {self.path} cannot be read: {skipped.type}: {skipped.reason}.")
-        found = [topic for key, topic in self.topics.items() if key.endswith(ends) and LATCHED not in key]
+        ending = [topic for key, topic in self.topics.items() if key.endswith(ends)]
+        found = [
+            topic for topic in ending if LATCHED not in topic.name
+        ] or ending  # what was sent, before what was taken
         if len(found) != 1:
             several = ", ".join(topic.name for topic in found)
             known = f"several: {several}; name one in full" if found else f"it has {', '.join(self.topics) or 'none'}"

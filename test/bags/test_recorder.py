@@ -70,6 +70,18 @@ def test_another_reader_decodes_every_message(bag):
     }
 
 
+def test_a_command_is_found_by_its_own_name_and_what_was_sent_comes_before_what_was_taken(bag, tmp_path):
+    """As docs/bags.md says: by the end of a name, where that is unique."""
+    log = rbt.Bag(bag[0])
+    assert log.arrays("hinge_commands").numbers["effort"].ravel().tolist() == [0.5]
+    assert log.topic("hinge_commands").name == "/rbt_simulator/latched/hinge_commands"
+    writer = BagWriter(tmp_path / "both")
+    for topic in ("/latched/go", "/go"):
+        writer.write(writer.add_channel(topic, "std_msgs/msg/String"), 1, b"\x00\x01\x00\x00\x02\x00\x00\x00a\x00")
+    writer.close()
+    assert rbt.Bag(tmp_path / "both").topic("go").name == "/go"
+
+
 def test_round_trip_is_exact(bag, tmp_path):
     """run -> bag -> arrays gives the bits that the simulation had."""
     folder, _ = bag
