@@ -18,6 +18,7 @@ class Gate:
         self._barrier = Barrier()
         self._passed = -1  # the step whose answers are behind us
         self._repeat_at = 0
+        self._repeated = False  # whether this step was counted as one that needed a repeat
 
     def wait_anew(self) -> None:
         """The wait begins now; who has answered needs not answer twice."""
@@ -88,7 +89,7 @@ class Gate:
     def _open(self, step: int) -> None:
         for posted in self._barrier.pass_on():
             self._intake.accept(posted)
-        self._passed = step
+        self._passed, self._repeated = step, False
         self._intake.take_deferred()
 
     # while it is shut: times are steady [ns]
@@ -104,6 +105,9 @@ class Gate:
         if now < self._repeat_at:
             return False
         self._repeat_at = now + REPEAT_NS
+        if not self._repeated:
+            self._repeated = True
+            self._intake.counters.repeated += 1
         return True
 
     def next_look(self, end: int) -> int:

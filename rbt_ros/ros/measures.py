@@ -78,6 +78,7 @@ class Counters:
         self.late = 0  # in lockstep: stamped with a tick that is over
         self.ahead = 0  # stamped later than our clock: taken, but the sender's clock is another one
         self.cancelled = 0  # dropped because the state would have become non-finite
+        self.repeated = 0  # steps of lockstep whose outputs had to be repeated before they were answered
         self.lost = 0  # sources that fell silent: the watchdog's and lockstep's fallbacks
         self.rejected = 0
         self.last_fault = ""

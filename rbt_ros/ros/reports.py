@@ -39,6 +39,7 @@ def command_report(c: Counters) -> topics.Report:
         "rejected": c.rejected,
         "stale": c.stale,
         "late": c.late,
+        "steps that needed a repeat": c.repeated,
         "stamped ahead of the clock": c.ahead,
         "cancelled": c.cancelled,
         "sources lost": c.lost,
