@@ -101,8 +101,8 @@ def main() -> int:
     try:
         written = work(ring, clerk)
     except Exception as err:  # a full disk, most likely; told by who handed it over
-        ring.fail()
         tell(Written(failure=described(err)))
+        ring.fail()  # then: who sees it finds the reason
         if clerk.scribe:
             clerk.scribe.abandon()
         return 1

@@ -6,6 +6,7 @@ from rbt_ros.bags.mcap_write import Channel, McapWriter, check_compression
 from rbt_ros.bags.metadata import Part, profile, write_metadata, yaml_text
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import ScenarioError
+from rbt_ros.paths import as_path
 
 SECOND_NS = 1_000_000_000
 
@@ -17,14 +18,15 @@ def _definition(types: Types, kind: str) -> tuple[str, str, str]:
 
 def new_folder(folder: str | Path, compression: str) -> Path:
     """The folder of a new bag, made. ScenarioError where it cannot be, or the compression is unknown."""
-    path = Path(folder).expanduser()
+    path = as_path(folder, "the folder of a bag", ScenarioError)
     check_compression(compression)
-    if path.exists():
-        raise ScenarioError(f"the bag {path} is there already; give another name, or remove it.")
     try:
         path.mkdir(parents=True)
-    except OSError as err:
-        raise ScenarioError(f"the bag {path} cannot be made ({err.strerror}).") from err
+    except FileExistsError:
+        raise ScenarioError(f"the bag {path} is there already; give another name, or remove it.") from None
+    except (OSError, ValueError) as err:  # ValueError: a name that no file can have
+        why = getattr(err, "strerror", err)
+        raise ScenarioError(f"the bag {path!s:.200} cannot be made ({why}); give a folder of yours.") from err
     return path
 
 

@@ -6,18 +6,21 @@ scribe looks every PERIOD_S.
 
 import json
 import pickle
+import select
 import struct
 import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from rbt_ros import child
 from rbt_ros.bags.files import new_folder
 from rbt_ros.bags.plan import Due, Plan, Scribe, Written
 from rbt_ros.bags.ring import SIZE, Ring
+from rbt_ros.errors import ScenarioError
 from rbt_ros.fields import Fields
 from rbt_ros.results import Sample
 
@@ -31,6 +34,7 @@ class HandOver(Protocol):
     """What a recording gives to its scribe."""
 
     lost: int  # samples
+    writer: str  # who writes, for people
 
     @property
     def failure(self) -> str:
@@ -39,6 +43,10 @@ class HandOver(Protocol):
     @property
     def waiting(self) -> int:
         """How much the scribe has not written yet: samples and commands, or bytes."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a sample would find room now; also where nothing is written any more."""
 
     def sample(self, due: Due, sample: Sample, stamp: int, wait: bool) -> None:
         """Record what is due. wait: rather than lose it, until there is room."""
@@ -58,7 +66,7 @@ class Queue:
 
     def __init__(self, scribe: Scribe, most: int):
         """most: samples that may wait."""
-        self.lost, self.failure = 0, ""
+        self.lost, self.failure, self.writer = 0, "", "a thread"
         self._scribe, self._most = scribe, most
         self._queue: deque[tuple[Callable[..., None], tuple]] = deque()
         self._ends = threading.Event()
@@ -69,6 +77,11 @@ class Queue:
     def waiting(self) -> int:
         """Samples and commands in the queue."""
         return len(self._queue)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a sample would find room now."""
+        return bool(self.failure) or len(self._queue) < self._most
 
     def sample(self, due: Due, sample: Sample, stamp: int, wait: bool) -> None:
         """Record what is due. wait: rather than lose it, until there is room."""
@@ -123,27 +136,41 @@ class Apart:
 
     def __init__(self, plan: Plan, size: int = SIZE):
         """size: of the ring [bytes]. ScenarioError where the bag cannot be made."""
-        new_folder(plan.folder, plan.compression)
-        self.lost = 0
-        self._ring, self._overflow, self._failure = Ring(size=size), deque[bytes](), ""
-        # a group of its own: Ctrl-C reaches us alone, and we end it
-        self._process = subprocess.Popen(
-            child.command("rbt_ros.bags.apart", self._ring.fd),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=[self._ring.fd],
-            start_new_session=True,
-        )
+        self.lost, self._ring = 0, Ring(size=size)  # first: of what fails nothing is left
+        self._overflow, self._failure, self._said = deque[bytes](), "", b""
+        try:
+            new_folder(plan.folder, plan.compression)
+            self._process = self._started(Path(plan.folder))
+        except BaseException:
+            self._ring.close()
+            raise
         assert self._process.stdin and self._process.stdout
         self._input, self._output = self._process.stdin, self._process.stdout
+        self.writer = f"process {self._process.pid}"
         self._append(bytes([PLAN]) + pickle.dumps(plan))  # nobody waits for the process to start
+
+    def _started(self, folder: Path) -> subprocess.Popen:
+        command = child.command("rbt_ros.bags.apart", self._ring.fd)
+        pipe = subprocess.PIPE
+        try:  # a group of its own: Ctrl-C reaches us alone, and we end it
+            return subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, bufsize=0, pass_fds=[self._ring.fd], start_new_session=True
+            )
+        except OSError as err:
+            folder.rmdir()
+            raise ScenarioError(f"no process can be started that writes the bag ({err.strerror}).") from err
 
     @property
     def failure(self) -> str:
-        """Why nothing is written any more."""
+        """Why nothing is written any more. Who asks never waits."""
         if not self._failure and (self._ring.failed or self._process.poll() is not None):
-            self._failure = self._answer().failure
+            self._failure = self._answer(0.0).failure
         return self._failure
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a sample would find room now, behind what waits beside the ring; also after a failure."""
+        return bool(self.failure) or (self._caught_up() and self._ring.has_room)
 
     @property
     def waiting(self) -> int:
@@ -181,28 +208,32 @@ class Apart:
 
     def _appended(self, record: bytes) -> bool:
         """Whether there was room, behind what waits already."""
-        if self._ring.failed:
-            return False
-        while self._overflow:
-            if not self._ring.append(self._overflow[0]):
-                return False
+        return not self._ring.failed and self._caught_up() and self._ring.append(record)
+
+    def _caught_up(self) -> bool:
+        """Whether nothing waits beside the ring any more."""
+        while self._overflow and self._ring.append(self._overflow[0]):
             self._overflow.popleft()
-        return self._ring.append(record)
+        return not self._overflow
 
     def close(self) -> Written:
         """Let everything be written, and the end of the bag."""
         while not self.failure and not self._appended(bytes([END])):
             time.sleep(WAIT_S)
-        written = Written(failure=self._failure) if self._failure else self._answer()
+        written = Written(failure=self._failure) if self._failure else self._answer(None)
         self._let_go()
         return written
 
-    def _answer(self) -> Written:
-        """What the process says at its end, or that it says nothing any more."""
-        line = self._output.readline()
-        return (
-            Written(**json.loads(line)) if line else Written(failure=f"its process has ended: {self._process.wait()}")
-        )
+    def _answer(self, timeout_s: float | None) -> Written:
+        """What the process has said at its end, or that it says nothing any more. None: as soon as it does."""
+        while not self._said.endswith(b"\n") and select.select([self._output], [], [], timeout_s)[0]:
+            if not (data := self._output.read(65536)):
+                break
+            self._said += data
+        if self._said.endswith(b"\n"):
+            return Written(**json.loads(self._said))
+        code = self._process.wait() if timeout_s is None else self._process.poll()
+        return Written(failure="its process has given up" if code is None else f"its process has ended: {code}")
 
     def _let_go(self) -> None:
         self._input.close()

@@ -20,6 +20,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.fields import Fields, header
 from rbt_ros.model.inputs import Effort, Latched, WrenchCommand
 from rbt_ros.model.robot import Robot
+from rbt_ros.paths import as_path
 from rbt_ros.results import Sample
 
 MOST_CYCLE = 100_000  # ticks until what is due repeats, up to which it is remembered
@@ -65,7 +66,7 @@ class Recording:
         for name, value in {"split_bytes": split_bytes, "split_s": split_s}.items():
             if not 0 <= value < 9e18:
                 raise ScenarioError(f"{name} {value!r:.40} must be a number, 0 or more; 0: one file.")
-        self.folder = Path(folder).expanduser()
+        self.folder = as_path(folder, "the folder of a bag", ScenarioError)
         self._node, self._space = node, node.rpartition("/")[0]
         self._h_ns, self._zero_ns, self._robot = h_ns, clock_start_ns, robot
         self._channels: list[Channel] = []
@@ -124,6 +125,16 @@ class Recording:
     def waiting(self) -> int:
         """How much was handed over and is not written yet."""
         return self._hand.waiting
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a sample would find room now; also where nothing is recorded any more."""
+        return self._hand.has_room
+
+    @property
+    def writer(self) -> str:
+        """Who writes, for people."""
+        return self._hand.writer
 
     @property
     def lost(self) -> int:

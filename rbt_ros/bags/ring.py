@@ -6,9 +6,12 @@ the other. Numbers of 64 bits come first, each written by one side only; then th
 
 import mmap
 import os
+import shutil
 import struct
 import tempfile
 from pathlib import Path
+
+from rbt_ros.errors import ScenarioError
 
 SHM = Path("/dev/shm")
 WORDS = 8
@@ -23,12 +26,9 @@ class Ring:
     """One side of a ring; `fd` is what the other side opens."""
 
     def __init__(self, fd: int | None = None, size: int = SIZE):
-        """size [bytes]: a multiple of 8, of a new ring."""
+        """size [bytes]: a multiple of 8, of a new ring. ScenarioError where there is no memory for it."""
         if fd is None:
-            with tempfile.TemporaryFile(dir=SHM if SHM.is_dir() else None) as file:
-                file.write(bytes(START + size))  # no page is made later, when nobody has the time
-                file.flush()
-                fd = os.dup(file.fileno())
+            fd = _new_file(START + size)
         self.fd = fd
         self._map = mmap.mmap(fd, 0)
         self._size = len(self._map) - START
@@ -72,6 +72,11 @@ class Ring:
         return True
 
     @property
+    def has_room(self) -> bool:
+        """Whether any record up to a quarter of the ring would find room now."""
+        return self.waiting <= self._size // 2
+
+    @property
     def longest(self) -> int:
         """Bytes of the longest record for which there is room in an empty ring, wherever it would begin."""
         return self._size // 2 - 11
@@ -108,3 +113,19 @@ class Ring:
         self._data.release()
         self._map.close()
         os.close(self.fd)
+
+
+def _new_file(size: int) -> int:
+    """A file of so many zeros, without a name."""
+    folder = SHM if SHM.is_dir() else None
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(size))  # no page is made later, when nobody has the time
+            file.flush()
+            return os.dup(file.fileno())
+    except OSError as err:
+        free = shutil.disk_usage(folder or tempfile.gettempdir()).free
+        raise ScenarioError(
+            f"recording needs {size * 1e-6:.1f} MB of shared memory, and {folder or 'the system'} has "
+            f"{free * 1e-6:.1f} MB free ({err.strerror}): make room (in Docker: --shm-size=256m), then record again."
+        ) from err

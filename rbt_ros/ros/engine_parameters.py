@@ -1,5 +1,6 @@
 """Parameters step, integrator and stabilise: tried on a twin of the simulation, then set and logged before one step."""
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +16,12 @@ from rbt_ros.model.scenario import Scenario
 from rbt_ros.ros.loop import Loop
 from rbt_ros.sim import Simulation
 
+ENGINE = ("step", "integrator", "stabilise")
+
 
 def engine_values(sim: Simulation) -> dict[str, Any]:
     """What these parameters are now."""
-    return {"step": sim.h_ns * 1e-9, "integrator": sim.integrator, "stabilise": sim.stabilise.method}
+    return dict(zip(ENGINE, (sim.h_ns * 1e-9, sim.integrator, sim.stabilise.method), strict=True))
 
 
 def begin(sim: Simulation, value: Callable[[str], Any]) -> None:
@@ -39,17 +42,21 @@ class EngineParameters:
     ):
         """node: has them declared; note: puts values into the log; called, as report, in the stepping thread."""
         self._node, self._scenario, self._loop, self._note, self._report = node, scenario, loop, note, report
-        self._names = tuple(engine_values(loop.sim))
         self._adopting = False
         node.add_on_set_parameters_callback(self._judge)
         node.add_post_set_parameters_callback(self._act)
 
     def rehearse(self, settings: HingeSettings) -> None:
         """Lock and prescribe in a twin: what fails, or compiles, does so here, not in the stepping thread."""
-        with self._loop.taking_no_messages():
-            twin = self._twin()
-            twin.command(settings)
-            twin.warm_up()
+        twin = self.twin()
+        twin.command(settings)
+        twin.warm_up()
+
+    def prepare(self, changes: list[Parameter]) -> None:
+        """In a thread of its own, before they are set: compile for them. If they cannot be, setting them tells why."""
+        if given := self._given(changes):
+            with contextlib.suppress(RbtError):
+                self._rehearse(given)
 
     def adopt(self, sim: Simulation) -> None:
         """Show what a checkpoint brought."""
@@ -72,9 +79,12 @@ class EngineParameters:
         if "step" in given:
             self._loop.refuse_another_step()
         with self._loop.taking_no_messages():
-            twin = self._twin()
-            set_engine(twin, given)
-            twin.warm_up()
+            self._rehearse(given)
+
+    def _rehearse(self, given: dict[str, Any]) -> None:
+        twin = self.twin()
+        set_engine(twin, given)
+        twin.warm_up()
 
     def _act(self, changes: list[Parameter]) -> None:
         given = self._given(changes)
@@ -96,10 +106,10 @@ class EngineParameters:
 
     def _given(self, changes: list[Parameter]) -> dict[str, Any]:
         values = {change.name: change.value for change in changes}
-        return {name: values[name] for name in self._names if name in values}
+        return {name: values[name] for name in ENGINE if name in values}
 
-    def _twin(self) -> Simulation:
-        """Another simulation in the state of now."""
+    def twin(self) -> Simulation:
+        """Another simulation in the state of now; made in any thread."""
         loop = self._loop
         memory = loop.call(lambda sim: sim.memory()) if loop.alive else loop.sim.memory()
         twin = Simulation.of(self._scenario)

@@ -8,6 +8,7 @@ used here beyond the documented interface is what `rclpy.wait_for_message` uses.
 
 import contextlib
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.event_handler import EventHandler
@@ -28,10 +29,11 @@ class NodeExecutor(SingleThreadedExecutor):
     Entities are made and destroyed in the thread that spins.
     """
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node, on_fault: Callable[[str, Exception], Any] | None = None):
+        """on_fault: told what a callback has raised, and of what; None: it is raised here."""
         super().__init__(context=node.context)
         self.add_node(node)
-        self._node = node
+        self._node, self._on_fault = node, on_fault
         self._wait_sets: dict[tuple[int, ...], Any] = {}  # by how many of each kind
         self._events_due = 0.0  # [s of steady time]
         self._unfinished = False  # whether a task waits for something, or for its turn
@@ -53,7 +55,7 @@ class NodeExecutor(SingleThreadedExecutor):
         ready = self._wait_set.get_ready_entities("subscription")
         for subscription in subscriptions:
             if subscription.handle.pointer in ready:
-                _take(subscription)
+                self._take(subscription)
         others = any(map(self._wait_set.get_ready_entities, OTHERS))
         if self._unfinished or others or any(w.is_ready(self._wait_set) for w in waitables):
             self._note_guards()
@@ -80,7 +82,8 @@ class NodeExecutor(SingleThreadedExecutor):
                 handler, entity, _ = self.wait_for_ready_callbacks(0.0)
                 handler()
                 if handler.done():
-                    handler.result()  # raises what the callback raised
+                    if (err := handler.exception()) is not None:
+                        self._tell(entity, err)
                     ended = ended or not isinstance(entity, Subscription)
         with self._tasks_lock:
             self._unfinished = any(not (task.done() or task.cancelled()) for task, _, _ in self._tasks)
@@ -125,9 +128,18 @@ class NodeExecutor(SingleThreadedExecutor):
         for waitable in waitables:
             waitable.add_to_wait_set(wait_set)
 
+    def _take(self, subscription: Subscription) -> None:
+        """Hand the oldest message over; there is none where another reader was faster."""
+        try:
+            taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+            if taken is not None:
+                subscription.callback(taken[0])
+        except Exception as err:
+            self._tell(subscription, err)
 
-def _take(subscription: Subscription) -> None:
-    """Hand the oldest message over; there is none where another reader was faster."""
-    taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-    if taken is not None:
-        subscription.callback(taken[0])
+    def _tell(self, entity: Any, err: BaseException) -> None:
+        """What a callback has raised ends the node only where nobody is told of it, or where that is its sense."""
+        if self._on_fault is None or not isinstance(err, Exception):
+            raise err
+        kind = "a task" if entity is None else type(entity).__name__
+        self._on_fault(getattr(entity, "topic_name", kind), err)

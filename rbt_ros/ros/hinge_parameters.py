@@ -1,5 +1,6 @@
 """Parameters `hinges.NAME.*`: checked together, and handed to the loop as one command."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,9 +37,13 @@ class HingeParameters:
         robot: Robot,
         post: Callable[[HingeSettings], None],
         rehearse: Callable[[HingeSettings], None],
+        busy: Callable[[], contextlib.AbstractContextManager] = contextlib.nullcontext,
     ):
-        """node: has them declared; post: hands over what changes; rehearse: an RbtError where it cannot be done."""
-        self._node, self._robot, self._post, self._rehearse = node, robot, post, rehearse
+        """node: has them declared; post: hands over what changes; rehearse: an RbtError where it cannot be done.
+
+        busy: while the executor's thread does something that may last.
+        """
+        self._node, self._robot, self._post, self._rehearse, self._busy = node, robot, post, rehearse, busy
         self._targets = Targets(robot)  # of which only the laws are used: those of the parameters
         self._adopting = False
         declared = [f"hinges.{joint}.{key}" for joint in settable(robot) for key in HingeSetting._fields[1:]]
@@ -82,14 +87,25 @@ class HingeParameters:
             return SetParametersResult(successful=False, reason=str(err))
         return SetParametersResult(successful=True)
 
+    def prepare(self, changes: list[Parameter]) -> None:
+        """In a thread of its own, before they are set: compile for them. If they cannot be, setting them tells why."""
+        with contextlib.suppress(RbtError):
+            if held := self._held_anew(self._settings(changes)):
+                self._rehearse(held)
+
     def _check(self, settings: HingeSettings) -> None:
         """An RbtError where they make no sense; who locks or prescribes anew does so in a rehearsal first."""
+        if (held := self._held_anew(settings)) and not self._adopting:
+            with self._busy():
+                self._rehearse(held)
+
+    def _held_anew(self, settings: HingeSettings) -> HingeSettings | None:
+        """What is locked or prescribed by these settings, where that is new; an RbtError where they make no sense."""
         laws = self._targets.checked(settings)
         held = {joint: law for joint, law in laws.items() if law.mode in (LOCKED, PRESCRIBED)}
-        anew = any(law.mode != self._targets.laws[joint].mode for joint, law in held.items())
-        if anew and not self._adopting:
-            told = (HingeSetting(joint, law.mode, delay=law.delay) for joint, law in held.items())
-            self._rehearse(HingeSettings(tuple(told)))
+        if all(law.mode == self._targets.laws[joint].mode for joint, law in held.items()):
+            return None
+        return HingeSettings(tuple(HingeSetting(joint, law.mode, delay=law.delay) for joint, law in held.items()))
 
     def _act(self, changes: list[Parameter]) -> None:
         settings = self._settings(changes)

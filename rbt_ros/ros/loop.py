@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rbt_ros.errors import ChangeError, MessageError, RbtError, ScenarioError, SolveError
+from rbt_ros.model.checks import STAMP_END_NS
 from rbt_ros.model.hinge_commands import HingeSettings
 from rbt_ros.model.inputs import Command, Latched
 from rbt_ros.results import Sample
@@ -21,7 +22,7 @@ from rbt_ros.ros.measures import Counters, LoopStatistics
 from rbt_ros.ros.outputs import Output, Outputs, Seconds
 from rbt_ros.ros.pacing import Pacer, wake_up_on_time
 from rbt_ros.ros.priority import Urgency
-from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.ros.sources import Lockstep, Posted, Watchdog
 from rbt_ros.ros.stamps import Stamps
 from rbt_ros.ros.taking import Intake
 from rbt_ros.sim import Simulation
@@ -29,6 +30,7 @@ from rbt_ros.sim import Simulation
 INACTIVE = "the node is inactive; activate it first."
 WAITING = "waiting"  # in a memory: commands that wait for the next tick
 PLACE = "place"  # in a memory: how many ticks after one of all outputs, and of lockstep
+LOOK_NS = 10_000_000  # how often to look whether a recorder that has fallen behind has caught up
 SPARE_NS = 200_000  # before a deadline, where something that can wait is done
 
 
@@ -51,6 +53,7 @@ class Loop:
         second: Callable[[Sample, int], None],
         on_change: Callable[[str], None] | None = None,
         on_restart: Callable[[], None] = lambda: None,
+        on_defect: Callable[[str, Exception], str] | None = None,
         mode: str = "realtime",
         factor: float = 1.0,
         lockstep: Lockstep | None = None,
@@ -61,6 +64,7 @@ class Loop:
     ):
         """on_change: told who is lost or back, and that it stands still; on_fault is, where there is none.
 
+        on_defect: told of an error that nobody foresaw, gives words for it; None: such an error ends the thread.
         claim: called by the stepping thread before its first step, for what a thread asks of the system for good.
         """
         self.sim = sim
@@ -71,13 +75,14 @@ class Loop:
         # called where steps that were asked for may have been dropped
         self.began_anew: Callable[[], None] = lambda: None
         self.between: Callable[[], None] | None = None  # done between two steps where there is time: what can wait
+        self.may_go_on: Callable[[], bool] | None = None  # whether a recorder keeps up, asked before each step
         self.watchdog = watchdog or Watchdog()
         self._deaf = 0  # for how many reasons nobody takes messages
         self._mailbox = Mailbox()
         self._pacer = Pacer(sim, self._mailbox, factor, urgency or Urgency())
         self._intake = Intake(sim, self.stamp_ns, self.watchdog, on_latched, on_fault, on_change or on_fault)
         self._gate = Gate(lockstep or Lockstep(), self._intake, self.stamp_ns)
-        self._every_tick, self._second, self._claim = every_tick, second, claim
+        self._every_tick, self._second, self._claim, self._on_defect = every_tick, second, claim, on_defect
         self._on_restart = on_restart  # the simulation was put elsewhere in time
         self._stamps = Stamps(sim.h_ns, clock_start_ns)
         self.outputs = Outputs(self._stamps, outputs)  # changed by the stepping thread, or before it starts
@@ -261,12 +266,28 @@ class Loop:
         """Take over what was posted, in the order of arrival."""
         while self._mailbox.commands:
             posted = self._mailbox.commands.popleft()
-            if self.failure is not None and posted.source:
-                self._intake.refuse(f"command on {posted.source} ignored: the simulation stands still; reset it.")
-            elif self.mode == "lockstep" and self._gate.waits_for(posted):
-                self._gate.take(posted, self._stamps.place)
-            else:
-                self._intake.take(posted, before_answers=self._is_shut())
+            with self._survived(f"command on {posted.source or 'a hinge'}"):
+                self._take(posted)
+
+    def _take(self, posted: Posted) -> None:
+        if self.failure is not None and posted.source:
+            self._intake.refuse(f"command on {posted.source} ignored: the simulation stands still; reset it.")
+        elif self.mode == "lockstep" and self._gate.waits_for(posted):
+            self._gate.take(posted, self._stamps.place)
+        else:
+            self._intake.take(posted, before_answers=self._is_shut())
+
+    @contextlib.contextmanager
+    def _survived(self, where: str) -> Iterator[None]:
+        """What somebody has handed over, in which an error that nobody foresaw ends it alone."""
+        try:
+            yield
+        except SolveError:
+            raise
+        except Exception as err:
+            if self._on_defect is None:
+                raise
+            self._on_defect(where, err)
 
     def forget_own_refusal(self) -> None:
         """Begin to look whether parameters and viewers are refused something."""
@@ -289,6 +310,13 @@ class Loop:
     def settings_waiting(self) -> list[HingeSettings]:
         """The modes and gains that act from the next tick on."""
         return self._intake.settings_waiting()
+
+    def check(self, memory: Mapping[str, Any]) -> None:
+        """ScenarioError where `restarted` could not go on from this memory. Any thread may ask."""
+        place = memory.get(PLACE, 0)
+        if type(place) is not int or not 0 <= place < STAMP_END_NS:
+            raise ScenarioError(f"{PLACE} is {place!r:.40}, not a number of ticks.")
+        self._intake.posted_of(memory.get(WAITING, ()))
 
     def restarted(self, clock_ns: int = 0, memory: Mapping[str, Any] | None = None) -> None:
         """The simulation was put elsewhere in time: forget its past, show it under the next stamp, or clock_ns.
@@ -349,12 +377,17 @@ class Loop:
                 self._tell_second()
             except SolveError as err:  # of what begins at this tick: whoever looks first finds it
                 self._stand_still(err)
+            except Exception as err:
+                if self._on_defect is None:
+                    raise
+                self._stand_still(SolveError(self._on_defect("a step", err)))
 
     def _serve(self) -> None:
         """Take over what was posted, in the order of arrival, then do what was asked, then miss who is silent."""
         self.take_posted()
         while self._mailbox.requests:
-            self._mailbox.requests.popleft()(self.sim)
+            with self._survived("a request"):
+                self._mailbox.requests.popleft()(self.sim)
         if self._deaf:
             self.watchdog.restart(time.monotonic_ns())
             self._gate.wait_anew()
@@ -367,6 +400,8 @@ class Loop:
             self._do_between()
             self._mailbox.wait(self._seconds.at)
             self._pacer.restart(time.monotonic_ns())
+        elif self.may_go_on is not None and not self.may_go_on():
+            self._mailbox.wait(time.monotonic_ns() + LOOK_NS)
         elif not self._has_opened():
             self._await_answers()
         elif self.mode == "realtime":

@@ -1,5 +1,6 @@
 """The ROS 2 node: parameters, publishers, subscriptions. It converts and delegates; it computes nothing."""
 
+import contextlib
 import copy
 import functools
 import json
@@ -10,11 +11,14 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.task import Future
 
 from rbt_ros import topics
 from rbt_ros.bags.recorder import run_of
@@ -29,7 +33,8 @@ from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import ClockGuard
 from rbt_ros.ros.command_topics import CommandTopics
 from rbt_ros.ros.convert import message_class, shortened
-from rbt_ros.ros.engine_parameters import EngineParameters, begin
+from rbt_ros.ros.engine_parameters import ENGINE, EngineParameters, begin
+from rbt_ros.ros.errands import aside
 from rbt_ros.ros.hinge_parameters import HingeParameters
 from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.managed import ManagedNode
@@ -62,23 +67,17 @@ QOS = {
 class SimulatorNode(ManagedNode):
     """A Simulation on ROS topics. `scenario` None: the one that parameter `scenario` names.
 
-    autostart: configure now, as parameter `autostart` says as well; otherwise when a lifecycle transition asks for it.
+    It is configured now, or, by parameter `autostart` false, when a lifecycle transition asks for it.
     """
 
-    def __init__(
-        self,
-        scenario: Scenario | None = None,
-        autostart: bool = True,
-        clock_ns: int = 0,
-        patiently: Patience = interruptible,
-    ):
-        """clock_ns: what the clock of this process has shown; patiently(work): does what may compile."""
+    def __init__(self, scenario: Scenario | None = None, patiently: Patience = interruptible):
+        """patiently(work): does what may compile."""
         super().__init__(NAME)
         self._patiently = patiently
-        self._clock_ns = clock_ns
+        self._clock_ns = 0  # what the clock has shown
         self._given = scenario
         self._report_due, self._told = 0.0, dict[str, float]()  # until when what was told is not repeated [s, steady]
-        self.autostart = self._first("autostart", True, AUTOSTART) and autostart
+        self.autostart = self._first("autostart", True, AUTOSTART)
         choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
         self._first("scenario", scenario.name if scenario else "cubesat", choice)
         if self.autostart:
@@ -119,7 +118,7 @@ class SimulatorNode(ManagedNode):
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         every_tick, outputs = self._make_outputs()
-        self._view = View(self, self.sim, self.scenario) if self._value("view") else None
+        self._view = self._made_view() if self._value("view") else None
         outputs += [self._view.output] if self._view else []
         self._stepping = Stepping()
         self._status = ""
@@ -133,6 +132,7 @@ class SimulatorNode(ManagedNode):
             on_change=self._tell,
             second=self._on_second,
             on_restart=self._on_restart,
+            on_defect=self.faults.note,
             mode=self._value("mode"),
             factor=self._value("realtime_factor"),
             lockstep=self._lockstep(),
@@ -145,7 +145,7 @@ class SimulatorNode(ManagedNode):
         self._tell_run()
         post = functools.partial(self.loop.post, stamp_ns=0)
         self._engine = EngineParameters(self, self.scenario, self.loop, self._note_parameters, self._tell)
-        self._hinges = HingeParameters(self, self.robot, post, self._engine.rehearse)
+        self._hinges = HingeParameters(self, self.robot, post, self._engine.rehearse, self.loop.taking_no_messages)
         if self._hinges.start.settings:
             self.loop.post(self._hinges.start, 0)
         CommandTopics(
@@ -157,7 +157,7 @@ class SimulatorNode(ManagedNode):
             on_qos=self._on_incompatible_qos,
             qos=QOS["commands"],
         )
-        Services(self, self.loop, self._value, self._on_loaded)
+        Services(self, self.loop, self._value, self._engine.twin, self._on_loaded)
         self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value)
         self._stepping.attach(self.loop)
         self._measured.attach(self.loop)
@@ -175,11 +175,6 @@ class SimulatorNode(ManagedNode):
         return followed
 
     @property
-    def shown_ns(self) -> int:
-        """What the clock of this process has shown."""
-        return self.loop.stamp_ns() if self.configured and self.loop.started else self._clock_ns
-
-    @property
     def configured(self) -> bool:
         """Whether there is a loop."""
         return hasattr(self, "loop")
@@ -194,6 +189,14 @@ class SimulatorNode(ManagedNode):
     def deactivate(self) -> None:
         """Stand still."""
         self.loop.call(lambda sim: self.loop.set_held(True))
+
+    def _made_view(self) -> View | None:
+        """Where it finds no room, the node goes on and says why."""
+        try:
+            return View(self, self.sim, self.scenario, self.prepare, self.faults.note)
+        except SetupError as err:
+            self.get_logger().warning(f"no view: {err}")
+            return None
 
     def _open_view(self) -> None:
         """Where it cannot be shown, the node goes on and says why."""
@@ -224,6 +227,20 @@ class SimulatorNode(ManagedNode):
 
     def _watchdog(self) -> Watchdog:
         return Watchdog(round(self._value("watchdog.timeout") * SECOND_NS), self._value("watchdog.fallback"))
+
+    def preparation(self, changes: list[ParameterMessage]) -> Future | None:
+        """What must be awaited before these parameters can be set without waiting for a compiler."""
+        names = {message.name for message in changes}
+        if not self.configured or not any(
+            n in ENGINE or n.startswith("hinges.") and n.endswith(".mode") for n in names
+        ):
+            return None
+        return aside(lambda: self.prepare([Parameter.from_parameter_msg(message) for message in changes]))
+
+    def prepare(self, changes: list[Parameter]) -> None:
+        """In a thread that may wait: compile what these parameters want."""
+        self._engine.prepare(changes)
+        self._hinges.prepare(changes)
 
     def _on_parameters_set(self, changes: list) -> None:
         names = {change.name for change in changes}
@@ -346,6 +363,7 @@ class SimulatorNode(ManagedNode):
             loop_report(s, self.sim.h_ns, self.loop.state, self.loop.failure),
             command_report(self.loop.counters),
             connection_report(self._incompatible, self.clock_guard.other),
+            self.faults.report(),
             *self._measured.look(),
             *self.recorder.reports(),
         ]
@@ -363,34 +381,36 @@ class SimulatorNode(ManagedNode):
         except ImportError as err:
             self._report(f"the services of simulation_interfaces are left out: {err}; its version is another one")
             return None
-        return SimulationInterfaces(self, self.loop, self._stepping, self._prefix, self._quit)
+        return SimulationInterfaces(self, self.loop, self._stepping, self._prefix, self.faults, self._quit)
 
     def _quit(self) -> None:
         self.quitting = True
 
-    def destroy_node(self) -> None:
-        """End what has threads of its own, then the node; raises what the stepping thread died of."""
-        view = getattr(self, "_view", None)
-        try:
-            if view:
-                view.take_no_more()
-            if self.configured:
-                self.loop.stop()
-        finally:
-            if hasattr(self, "clock_guard"):
-                self.clock_guard.close()
+    def discard(self) -> None:
+        """End what has threads of its own, each part whatever becomes of others; raises what the steps died of."""
+        with contextlib.ExitStack() as ends:  # the last one first
+            if (view := getattr(self, "_view", None)) is not None:
+                ends.callback(view.close)
+            if (standard := getattr(self, "_standard", None)) is not None:
+                ends.callback(standard.close)
             if hasattr(self, "recorder"):
-                self.recorder.stop()
-            if view:
-                view.close()
-            if self.quitting or self.renewed:  # somebody asked for it
-                time.sleep(ANSWER_S)
-            self._close_the_rest()
+                ends.callback(self.recorder.close)
+            if hasattr(self, "clock_guard"):
+                ends.callback(self.clock_guard.close)
+            if self.configured:
+                ends.callback(self.loop.stop)
+                self._clock_ns = self.loop.stamp_ns() if self.loop.started else self._clock_ns
+            if view is not None:
+                ends.callback(view.take_no_more)
 
-    def _close_the_rest(self) -> None:
-        if getattr(self, "_standard", None) is not None:
-            self._standard.close()
-        super().destroy_node()
+    def destroy_node(self) -> None:
+        """End everything; raises what the stepping thread died of."""
+        try:
+            self.discard()
+        finally:
+            if self.quitting:  # somebody asked for it
+                time.sleep(ANSWER_S)
+            super().destroy_node()
 
     def status_text(self) -> str:
         """How it goes, in one line, from the last report of a second; empty before the first."""

@@ -1,28 +1,82 @@
 """Recording from the node: parameter `record`, service `~/record`. The stepping thread only appends to a ring; another
-process makes the messages and writes: a thread of this one would take the interpreter from the steps."""
+process makes the messages and writes: a thread of this one would take the interpreter from the steps. Nobody here
+waits for it: a run that is not paced pauses where it falls behind, and its end is looked after by a thread."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.node import Node
+from rclpy.task import Future
 from std_srvs.srv import SetBool
 
 from rbt_ros import topics
 from rbt_ros.bags.recorder import run_of
 from rbt_ros.bags.recording import Recording
 from rbt_ros.command_log import friction_name
-from rbt_ros.errors import RbtError
+from rbt_ros.errors import RbtError, ScenarioError
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.results import Sample
+from rbt_ros.ros.errands import aside
+from rbt_ros.ros.guard import described
 from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.outputs import Output
+from rbt_ros.ros.services import answering
 from rbt_ros.sim import Simulation
 
 FAR = 1 << 40  # ticks
 MOST_PENDING = 50  # samples that wait for a time between two steps
+SOON_S = 0.03  # who ends a bag is answered after that
+END_S = 5.0  # a bag whose end takes longer is told of, and the node does not wait for it
 DIAGNOSTICS = ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
+
+
+class Ending:
+    """A bag that is being brought to its end, by a thread of its own: a disk takes as long as it takes."""
+
+    def __init__(self, recording: Recording, rest: Sequence[tuple[Sample, int]], tell: Callable[[str, bool], None]):
+        """rest: samples that found no room; tell: called by that thread with what became of it, and whether well."""
+        self.recording, self.began, self.said = recording, time.monotonic(), Future()
+        self._rest, self._tell, self._told = rest, tell, threading.Lock()
+        self.waiting = recording.waiting  # [bytes] now
+        self.thread = threading.Thread(target=self._end, name="ending", daemon=True)
+        self.thread.start()
+        threading.Timer(SOON_S, self._answer, [lambda: (self._under_way(), True)]).start()
+
+    @property
+    def late(self) -> bool:
+        """Whether it takes longer than it should."""
+        return self.thread.is_alive() and time.monotonic() > self.began + END_S
+
+    @property
+    def not_whole(self) -> str:
+        """What is to be said of a bag that is late."""
+        folder, writer = self.recording.folder, self.recording.writer
+        return f"the bag {folder} is not whole yet: its writer, {writer}, needs more than {END_S:g} s for its end"
+
+    def _under_way(self) -> str:
+        waiting = self.waiting * 1e-6
+        return f"ending {self.recording.folder}: {waiting:.3g} MB are to be written; the log tells when it is whole"
+
+    def _end(self) -> None:
+        try:
+            for sample, stamp in self._rest:
+                self.recording.take(sample, stamp, wait=True)
+            report = self.recording.close()
+        except Exception as err:  # told, whatever it is: nobody else waits for this thread
+            text, well = str(err) if isinstance(err, RbtError) else described(err), False
+        else:
+            lost = f", {report.lost} samples lost" if report.lost else ""
+            text, well = f"wrote {report.folder}: {report.messages} messages, {report.size * 1e-6:.3g} MB{lost}", True
+        self._tell(text, well)
+        self._answer(lambda: (text, well))
+
+    def _answer(self, what: Callable[[], Any]) -> None:
+        with self._told:
+            if not self.said.done():
+                self.said.set_result(what())
 
 
 class NodeRecorder:
@@ -31,30 +85,68 @@ class NodeRecorder:
     def __init__(self, node: Node, scenario: Scenario, loop: Loop, value: Callable[[str], Any]):
         """value: of a parameter."""
         self._scenario, self._loop, self._value = scenario, loop, value
-        self._name = node.get_fully_qualified_name()
+        self._name, self._logger = node.get_fully_qualified_name(), node.get_logger()
+        self._opening = ""  # the folder that a thread makes now
         self._made: Recording | None = None  # by the executor's thread
+        self._endings: list[Ending] = []
         self._recording: Recording | None = None  # what the stepping thread writes to, from when it began that
         self._output: Output | None = None
         self._h_ns = 0  # the step for which that output was made
         self._pending: list[tuple[Sample, int]] = []
         self._last = 0  # the last stamp that it was told
-        node.create_service(SetBool, "~/record", self._serve)
+        self._failed = False  # whether it was told that nothing is written any more
+        node.create_service(SetBool, "~/record", answering(self._asked))
         if value("record"):
-            self.start()
+            self._begin(self._opened(self._folder()))
 
     # from the executor's thread
 
-    def start(self) -> str:
+    async def _asked(self, request: SetBool.Request) -> str:
+        return await (self._start() if request.data else self._stop())
+
+    async def _start(self) -> str:
         """Begin a bag; what is said of it."""
+        if self._opening or self._made:
+            return f"the bag {self._made.folder if self._made else self._opening} is being recorded already"
+        self._opening = folder = self._folder()
+        try:
+            recording = await aside(lambda: self._opened(folder))
+        finally:
+            self._opening = ""
+        self._begin(recording)
+        return f"recording {recording.folder}"
+
+    async def _stop(self) -> str:
+        """End the bag; what is said of it, at once: the disk may need longer."""
+        if not self._made:
+            return "nothing is being recorded"
+        text, well = await self._let_go(
+            lambda end: self._loop.call(end) if self._loop.alive else end(self._loop.sim)
+        ).said
+        if not well:
+            raise ScenarioError(text)
+        return text
+
+    def close(self) -> None:
+        """When the loop has ended: let what waits be written, for END_S at most, and tell what became of it."""
         if self._made:
-            return f"the bag {self._made.folder} is being recorded already"
-        rates = {key: self._value(f"outputs.{key}") for key in self._scenario.outputs}
-        folder = self._value("record_to") or f"{self._scenario.name}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
-        recording = Recording(
+            self._let_go(lambda end: end(self._loop.sim))
+        due = time.monotonic() + END_S
+        for ending in self._endings:
+            ending.thread.join(max(0.0, due - time.monotonic()))
+            if ending.thread.is_alive():
+                self._logger.warning(f"{ending.not_whole}; it goes on without us, with all that it was given")
+
+    def _folder(self) -> str:
+        return self._value("record_to") or f"{self._scenario.name}_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
+
+    def _opened(self, folder: str) -> Recording:
+        """A new bag; ScenarioError where it cannot be made. May wait for a disk."""
+        return Recording(
             folder,
             self._loop.sim.robot,
             h_ns=self._loop.sim.h_ns,
-            outputs=rates,
+            outputs={key: self._value(f"outputs.{key}") for key in self._scenario.outputs},
             clock_start_ns=self._loop.zero_ns,
             prefix=self._value("frame_prefix"),
             node=self._name,
@@ -65,57 +157,60 @@ class NodeRecorder:
             apart=True,
         )
 
+    def _begin(self, recording: Recording) -> None:
+        """Let the stepping thread record from its next turn on."""
+
         def begin(sim: Simulation) -> None:
             if self._made is not recording:  # ended before the first step
                 return
             stamp, sample = self._loop.stamp_ns(), sim.sample()
-            self._last = stamp
+            self._last, self._failed = stamp, False
             recording.begin(sample, stamp, self._run(sim))
             self._recording = recording
             self._look_in_time(sim.h_ns)
-            self._loop.between = self.hand_over
+            self._loop.between, self._loop.may_go_on = self.hand_over, self.keeps_up
             sim.attach(self)
             self.take(sample, stamp)
 
         self._made = recording
         if not self._loop.alive:
             self._loop.ask(begin)  # done first thing
-            return f"recording {recording.folder}"
+            return
         try:
             self._loop.call(begin)
-        except RbtError:
-            self._made = None
-            recording.close()
+        except Exception:
+            self._let_go(lambda end: self._loop.call(end))
             raise
-        return f"recording {recording.folder}"
 
-    def stop(self) -> str:
-        """End the bag; what is said of it."""
-        if not self._made:
-            return "nothing is being recorded"
+    def _let_go(self, do: Callable[[Callable[[Simulation], None]], None]) -> Ending:
+        """Record no more, and let what was recorded be written. do: calls a function of the simulation."""
         recording, self._made = self._made, None
+        assert recording is not None
+        rest: list[tuple[Sample, int]] = []
 
         def end(sim: Simulation) -> None:
-            self.hand_over()
-            self._recording, self._loop.between = None, None
-            self._loop.outputs.remove(self._output)
-            sim.detach(self)
+            if self._recording is recording:
+                self.hand_over()
+                rest.extend(self._pending)
+                self._pending.clear()
+                self._recording = self._loop.between = self._loop.may_go_on = None
+                self._loop.outputs.remove(self._output)
+                sim.detach(self)
 
-        if self._loop.alive:
-            self._loop.call(end)
-        else:
-            self.hand_over()
-            self._recording = None
-        report = recording.close()
-        lost = f", {report.lost} samples lost" if report.lost else ""
-        return f"wrote {report.folder}: {report.messages} messages, {report.size * 1e-6:.3g} MB{lost}"
-
-    def _serve(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         try:
-            response.message, response.success = self.start() if request.data else self.stop(), True
-        except RbtError as err:
-            response.message, response.success = str(err), False
-        return response
+            do(end)
+        except Exception:  # the stepping thread has it still
+            self._made = recording
+            raise
+        ending = Ending(recording, rest, self._tell)
+        self._endings = [*(known for known in self._endings if known.thread.is_alive()), ending]
+        return ending
+
+    def _tell(self, text: str, well: bool) -> None:
+        if well:  # two lines: rclpy allows one severity for each that calls it
+            self._logger.info(text)
+        else:
+            self._logger.warning(text)
 
     # from the stepping thread
 
@@ -127,12 +222,26 @@ class NodeRecorder:
 
     def hand_over(self) -> None:
         """Record what is due of the samples that wait. Only a run that is paced may lose what comes too fast."""
-        if self._recording:
-            wait = self._loop.mode != "realtime"
-            for sample, stamp in self._pending:
-                self._recording.take(sample, stamp, wait=wait)
-                self._last = stamp
-        self._pending.clear()
+        if (recording := self._recording) is None:
+            self._pending.clear()
+            return
+        if recording.failure and not self._failed:
+            self._failed = True
+            self._logger.error(f"nothing is recorded in {recording.folder} any more: {recording.failure}")
+        paced = self._loop.mode == "realtime"
+        done = 0
+        while done < len(self._pending) and (paced or recording.has_room):
+            sample, self._last = self._pending[done]
+            recording.take(sample, self._last)
+            done += 1
+        del self._pending[:done]
+
+    def keeps_up(self) -> bool:
+        """Whether a run that is not paced may take another step: else it would lose samples, or fill all memory."""
+        if self._pending and self._loop.mode != "realtime":
+            self.hand_over()
+            return not self._pending
+        return True
 
     def note(self, latched: Latched, stamp: int) -> None:
         """Record a command that acts from this stamp on."""
@@ -194,12 +303,21 @@ class NodeRecorder:
             self._recording.put(DIAGNOSTICS[0], fields, stamp)
 
     def reports(self) -> list[topics.Report]:
-        """How recording goes, while it does."""
+        """How recording goes, while it does, and of what does not come to its end."""
+        late = [ending for ending in self._endings if ending.late]
         if not (recording := self._recording):
-            return []
+            values = {"waiting": sum(ending.waiting for ending in late)}
+            return [topics.Report("recording", topics.WARN, late[0].not_whole, values)] if late else []
         level, summary = topics.OK, f"to {recording.folder}"
+        if late:
+            level, summary = topics.WARN, late[0].not_whole
         if recording.lost:
             level, summary = topics.WARN, f"{recording.lost} samples came faster than they could be written"
+        if not recording.has_room:
+            level, summary = (
+                topics.WARN,
+                f"its writer, {recording.writer}, falls behind; what is not paced waits for it",
+            )
         if recording.failure:
             level, summary = topics.ERROR, f"nothing is recorded any more: {recording.failure}"
         values = {"samples lost": recording.lost, "waiting": recording.waiting}

@@ -20,6 +20,7 @@ from rbt_ros.results import Sample
 from rbt_ros.ros import entities
 from rbt_ros.ros.bounds import bounds_fields
 from rbt_ros.ros.convert import fill
+from rbt_ros.ros.guard import Faults, guarded
 from rbt_ros.ros.loop import Inactive, Loop
 from rbt_ros.ros.result_codes import (
     ALREADY_THERE,
@@ -49,11 +50,14 @@ BUSY = "steps are being taken; wait for their end, or cancel them."
 class SimulationInterfaces:
     """All services and the action. The node's executor never waits for a step: what does has a thread of its own."""
 
-    def __init__(self, node: Node, loop: Loop, stepping: Stepping, prefix: str, on_quit: Callable[[], None]):
+    def __init__(
+        self, node: Node, loop: Loop, stepping: Stepping, prefix: str, faults: Faults, on_quit: Callable[[], None]
+    ):
         """prefix: of frame names; on_quit: ends the node, after the answer."""
-        self._node, self._loop, self._stepping = node, loop, stepping
+        self._node, self._loop, self._stepping, self._faults = node, loop, stepping, faults
         self._prefix, self._on_quit = prefix, on_quit
-        self._ends: dict[bytes, Callable[[int, str], None]] = {}  # of goals under way, by their identity
+        # of goals under way, by their identity; None: of one that takes no steps yet
+        self._ends: dict[bytes, Callable[[int, str], None] | None] = {}
         self._stopped = loop.paused  # paused at the start: "stopped" to these services
         calls: dict[str, tuple[Any, Callable[[Any, Any], None]]] = {
             "get_simulator_features": (srv.GetSimulatorFeatures, self._features),
@@ -76,10 +80,10 @@ class SimulationInterfaces:
             SimulateSteps,
             "~/simulate_steps",
             execute_callback=_unused,
-            handle_accepted_callback=self._simulate_steps,
-            cancel_callback=self._cancel_steps,
+            handle_accepted_callback=self._accepted,
+            cancel_callback=self._cancelled,
         )
-        self._stepper = StepService(node, functools.partial(_answer, self._step))
+        self._stepper = StepService(node, guarded(functools.partial(_answer, self._step), "step_simulation", faults))
 
     def close(self) -> None:
         """End the thread of the service that waits for steps."""
@@ -203,12 +207,30 @@ class SimulationInterfaces:
         self._stepping.order(request.steps, waiting.end, _unheard)
         waiting.wait(self._loop)
 
+    def _accepted(self, goal: Any) -> None:
+        """A goal comes to its end, once, whatever is raised."""
+        self._ends[bytes(goal.goal_id.uuid)] = None
+        try:
+            self._simulate_steps(goal)
+        except Exception as err:
+            self._execute(goal, FAILED, self._faults.note("simulate_steps", err))
+
+    def _cancelled(self, goal: Any) -> CancelResponse:
+        try:
+            return self._cancel_steps(goal)
+        except Exception as err:
+            self._faults.note("simulate_steps", err)
+            return CancelResponse.REJECT
+
     def _simulate_steps(self, goal: Any) -> None:
         steps, feedback = goal.request.steps, SimulateSteps.Feedback()
 
         def tell(done: int) -> None:
             feedback.completed_steps, feedback.remaining_steps = done, steps - done
-            goal.publish_feedback(feedback)
+            try:
+                goal.publish_feedback(feedback)
+            except Exception as err:  # in the stepping thread
+                self._faults.note("simulate_steps", err)
 
         def end(done: int, why: str) -> None:
             text = f"{done} of {steps} steps were taken: {why.rstrip('.')}." if why else ""
@@ -226,8 +248,9 @@ class SimulationInterfaces:
 
     def _execute(self, goal: Any, code: int, text: str) -> None:
         """Let the executor conclude the goal: only its thread changes states of goals."""
+        known = bytes(goal.goal_id.uuid) in self._ends
         self._ends.pop(bytes(goal.goal_id.uuid), None)
-        if (executor := self._node.executor) is not None:
+        if known and (executor := self._node.executor) is not None:
             executor.create_task(goal.execute, functools.partial(_conclude, code, text))
 
     def _cancel_steps(self, goal: Any) -> CancelResponse:

@@ -1,4 +1,4 @@
-"""The life of a node in this process: signals, a duration, one life after the other, the executor's turns."""
+"""The life of a node in this process: signals, a duration, the executor's turns."""
 
 import gc
 import sys
@@ -30,21 +30,15 @@ def spin(
 ) -> int:
     """Run the node until SIGINT, SIGTERM or `duration` [s of steady time]; the exit code.
 
-    watch: called twice a second, for a line of status; greet: once, with the first node.
+    watch: called twice a second, for a line of status; greet: once, with the node.
     """
     stop = StopRequest()
     try:
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     except (RCLError, UnknownROSArgsError) as err:
         raise ScenarioError(f"ROS refuses the command line: {err}") from err
-    clock_ns: int | None = 0
-    end, autostart = End(duration), True
     try:
-        while clock_ns is not None:
-            clock_ns = _one_life(stop, scenario, autostart, clock_ns, end, watch, greet)
-            autostart, greet = False, lambda node: None
-            gc.unfreeze()
-            gc.collect()  # until then the node of that life is seen by others
+        _live(stop, scenario, duration, watch, greet)
     except ExternalShutdownException:
         pass  # somebody else in this process shut ROS down: an ordinary end
     finally:
@@ -55,44 +49,24 @@ def spin(
     return 0
 
 
-class End:
-    """A duration [s of steady time] that is counted from when the first node spins."""
-
-    def __init__(self, duration: float | None):
-        self._duration, self._at = duration, float("inf")
-
-    def begin(self) -> float:
-        """When it is over."""
-        if self._duration is not None:
-            self._at, self._duration = time.monotonic() + self._duration, None
-        return self._at
-
-
-def _one_life(stop, scenario, autostart: bool, clock_ns: int, end: End, watch, greet) -> int | None:
-    """Run a node until it ends or is cleaned up.
-
-    What the clock has shown, where another one is to be made, which waits to be configured.
-    """
-    node = SimulatorNode(scenario, autostart, clock_ns, stop.interruptible)
+def _live(stop, scenario, duration: float | None, watch, greet) -> None:
+    """Run a node until it ends."""
+    node = SimulatorNode(scenario, stop.interruptible)
     try:
         greet(node)
-        executor = NodeExecutor(node)
-        gc.collect()
-        gc.freeze()  # what lives from here on is small: collections stay short
+        executor = NodeExecutor(node, node.faults.note)
         sys.setswitchinterval(SWITCH_S)
         if node.autostart:
             node.trigger_activate()
-        _spin_until(stop, node, executor, end.begin(), watch)
-        if node.defect is not None:
-            raise node.defect
-        return node.shown_ns if node.renewed and not node.quitting and not stop.requested else None
+        end = float("inf") if duration is None else time.monotonic() + duration
+        _spin_until(stop, node, executor, end, watch)
     finally:
         node.destroy_node()
 
 
 def _spin_until(stop, node, executor, end: float, watch) -> None:
     look = time.monotonic()
-    while not (stop.requested or node.quitting or node.renewed) and (not node.configured or node.loop.running):
+    while not (stop.requested or node.quitting) and (not node.configured or node.loop.running):
         now = time.monotonic()
         if now >= end:
             return

@@ -6,7 +6,7 @@ from typing import Any
 
 from rbt_ros.command_log import LOG_ORDER
 from rbt_ros.command_messages import command_memory, command_of
-from rbt_ros.errors import MessageError
+from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Command, Latched, WrenchCommand
 from rbt_ros.ros.measures import Counters, Latency
@@ -72,11 +72,18 @@ class Intake:
 
     def recall(self, memory: Sequence[list[Any]]) -> None:
         """Let that wait for the next tick."""
+        self._deferred = self.posted_of(memory)
+
+    def posted_of(self, memory: Sequence[list[Any]]) -> list[Posted]:
+        """What such lists say; ScenarioError where they are none."""
         now, arrived = self._stamp_ns(), time.monotonic_ns()
-        self._deferred = [
-            Posted(command_of(command), 0 if ahead is None else now + ahead, source, arrived)
-            for command, ahead, source in memory
-        ]
+        try:
+            return [
+                Posted(command_of(command), 0 if ahead is None else now + int(ahead), str(source), arrived)
+                for command, ahead, source in memory
+            ]
+        except (TypeError, ValueError, KeyError, OverflowError) as err:
+            raise ScenarioError(f"a command that waits is none: {err!r:.200}.") from err
 
     def settings_waiting(self) -> list[HingeSettings]:
         """The modes and gains among what waits."""

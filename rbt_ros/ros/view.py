@@ -40,8 +40,19 @@ class View:
 
     rates = RATES
 
-    def __init__(self, node: Node, sim: Simulation, scenario: Scenario):
-        self._node, self._errands = node, Errands(node)
+    def __init__(
+        self,
+        node: Node,
+        sim: Simulation,
+        scenario: Scenario,
+        prepare: Callable[[list[Parameter]], None],
+        on_defect: Callable[[str, Exception], str],
+    ):
+        """prepare: called in the thread of the view, before parameters are set; it may wait for a compiler.
+
+        on_defect: told of an error that nobody foresaw, gives words for it. SetupError: there is no room for the view.
+        """
+        self._node, self._errands, self._prepare, self._on_defect = node, Errands(node), prepare, on_defect
         self.stream = Stream(
             Layout(sim.robot), described(sim.robot, scenario.name, scenario.gravity, scenario.folder or ".")
         )
@@ -156,6 +167,7 @@ class View:
         """All of these parameters or none; what they have posted is taken when this returns."""
         self._ask(lambda sim: self._loop.forget_own_refusal())
         changes = [Parameter(name, value=value) for name, value in values.items()]
+        self._prepare(changes)
         set_them = self._node.set_parameters_atomically
         result = self._errands.call(lambda: set_them(changes), self._ending.is_set)
         if not result.successful:
@@ -193,7 +205,10 @@ class View:
     def _obey(self) -> None:
         """Do what viewers have sent, one after the other."""
         for command in self.stream.commands():
-            self._controls.do(command)
+            try:
+                self._controls.do(command)
+            except Exception as err:
+                self._controls.refuse(str(command.get("key")), self._on_defect("the view", err))
             self._tell()
         self._show_now()
 

@@ -1,11 +1,18 @@
 """Recording from the node: what it publishes is in the bag, and the bag run again has the same bits."""
 
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParametersAtomically
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -24,6 +31,20 @@ def ask(peer, service):
 
 def record(peer, on):
     return peer.call(SetBool, f"{NODE}/record", SetBool.Request(data=on))
+
+
+def ended(peer, child, bag) -> str:
+    """End the bag: what the log says of it at last."""
+    asked = record(peer, False)
+    assert asked.success and asked.message.startswith((f"ending {bag}: ", f"wrote {bag}: ")), asked.message
+    return peer.until(lambda: re.search(f"wrote {bag}: .*", child.stderr), "the end of the bag", child).group()
+
+
+def writer(child) -> int:
+    """The process that writes the bag."""
+    tasks = Path(f"/proc/{child.pid}/task")
+    pids = [pid for task in tasks.iterdir() for pid in (task / "children").read_text().split()]
+    return next(int(pid) for pid in pids if b"rbt_ros.bags.apart" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def test_a_recorded_node_runs_again_with_the_same_bits(ros, tmp_path):
@@ -55,8 +76,7 @@ def test_a_recorded_node_runs_again_with_the_same_bits(ros, tmp_path):
     ask(peer, "load_state")
     seen = len(joints)
     peer.until(lambda: len(joints) > seen + 100, "steps", child)
-    said = record(peer, False)
-    assert said.success and f"wrote {bag}: " in said.message and "lost" not in said.message
+    assert "lost" not in ended(peer, child, bag)
     assert child.stop() == 0
 
     found = rbt.Bag(bag)
@@ -82,7 +102,7 @@ def test_bags_begin_and_end_by_a_service(ros, tmp_path):
     told = diagnostics.until(lambda m: any(s.name.endswith(": recording") for s in m.status), "the report", child)
     assert diagnostics.values(told, "recording")["samples lost"] == "0"
     diagnostics.next(child)  # a second later: files enough
-    assert record(peer, False).success
+    ended(peer, child, tmp_path / "one")
     refused = record(peer, True)
     assert not refused.success and "is there already; give another name, or remove it" in refused.message
     assert peer.set_parameter("record_to", str(tmp_path / "two")).successful
@@ -110,7 +130,7 @@ def test_a_bag_that_ends_before_the_first_step_leaves_no_process_and_the_next_on
 
     change(Transition.TRANSITION_CONFIGURE)
     assert "is being recorded already" in record(peer, True).message
-    assert record(peer, False).message.startswith(f"wrote {tmp_path / 'one'}: 0 messages")
+    assert ended(peer, child, tmp_path / "one").startswith(f"wrote {tmp_path / 'one'}: 0 messages")
     assert record(peer, False).message == "nothing is being recorded"
     assert peer.set_parameter("record_to", str(tmp_path / "two")).successful
     assert record(peer, True).message == f"recording {tmp_path / 'two'}"
@@ -120,6 +140,58 @@ def test_a_bag_that_ends_before_the_first_step_leaves_no_process_and_the_next_on
     assert child.stop() == 0
     assert verify(rbt.Bag(tmp_path / "two")).same
     assert (tmp_path / "one" / "metadata.yaml").is_file() and not rbt.Bag(tmp_path / "one").damage
+
+
+def test_nobody_waits_for_a_writer_that_stands_still_and_what_it_was_given_is_written_when_it_goes_on(ros, tmp_path):
+    """Stopped as by a disk that hangs: a run that may lose nothing pauses; services answer; the end is bounded."""
+    bag, second = tmp_path / "one", tmp_path / "two"
+    child = ros.start("wheel", mode="fast", record=True, record_to=bag)
+    peer = ros.peer()
+    clock, diagnostics = peer.listen(Clock, "/clock", depth=1), peer.diagnostics()
+    peer.until(lambda: clock, "clock", child)
+    stopped = writer(child)
+    os.kill(stopped, signal.SIGSTOP)
+    diagnostics.until(lambda m: "falls behind" in diagnostics.status(m, "recording").message, "the report", child)
+    begin = time.monotonic()
+    ask(peer, "pause")
+    assert peer.set_parameter("record_to", str(second)).successful
+    assert record(peer, False).message.startswith(f"ending {bag}: ")  # though it is stopped
+    ask(peer, "resume")
+    seen = len(clock)
+    peer.until(lambda: len(clock) > seen + 10, "further steps", child)
+    assert record(peer, True).message == f"recording {second}"
+    assert time.monotonic() - begin < 5.0, "four services and some steps; each waited for the writer before"
+    late = "needs more than 5 s for its end"
+    diagnostics.until(lambda m: late in diagnostics.status(m, "recording").message, "the report", child)
+    begin = time.monotonic()
+    assert child.stop() == 0  # with a second bag, whose end is quick
+    assert time.monotonic() - begin < 5.0 + 10.0, "and what else there is to end"
+    assert f"the bag {bag} is not whole yet" in child.stderr
+    os.kill(stopped, signal.SIGCONT)
+    peer.until(
+        lambda: (bag / "metadata.yaml").is_file() and not Path(f"/proc/{stopped}").exists(), "the end of the bag"
+    )
+    for each in (bag, second):
+        verdict = verify(rbt.Bag(each))
+        assert verdict.same and verdict.messages > 100, verdict.text()
+
+
+def test_a_recording_that_fails_midway_is_told_at_once(ros, tmp_path):
+    """Its writer is killed: the log and /diagnostics say it within a second of steps, and the next bag is whole."""
+    child = ros.start("wheel", record=True, record_to=tmp_path / "one")
+    peer = ros.peer()
+    diagnostics = peer.diagnostics()
+    diagnostics.next(child)
+    os.kill(writer(child), signal.SIGKILL)
+    peer.until(lambda: f"nothing is recorded in {tmp_path / 'one'} any more" in child.stderr, "the fault", child)
+    diagnostics.until(lambda m: diagnostics.status(m, "recording").level == b"\x02", "an error", child)
+    refused = record(peer, False)
+    assert not refused.success and "could not be written to its end (its process has ended: -9)" in refused.message
+    assert peer.set_parameter("record_to", str(tmp_path / "two")).successful
+    assert record(peer, True).success
+    diagnostics.next(child)
+    ended(peer, child, tmp_path / "two")
+    assert verify(rbt.Bag(tmp_path / "two")).same
 
 
 @pytest.mark.soak
@@ -134,7 +206,7 @@ def test_a_long_run_at_1_khz_loses_nothing(ros, tmp_path):
         lambda m: float(diagnostics.values(m, "conservation")["scenario time [s]"]) > SOAK_S, "its end", child
     )
     assert diagnostics.values(told, "recording")["samples lost"] == "0"
-    said = record(peer, False).message
+    said = ended(peer, child, tmp_path / "long")
     print(said)
     assert child.stop() == 0 and "lost" not in said
     bag = rbt.Bag(tmp_path / "long")
