@@ -34,6 +34,14 @@ class HingeCommand(NamedTuple):
     effort: tuple[float, ...] = ()  # [N·m, N]
 
 
+def says_nothing(command: object) -> bool:
+    """Whether all numbers of set-points are NaN: so ros2_control sends them until a controller is active."""
+    if not isinstance(command, HingeCommand):
+        return False
+    numbers = (*command.position, *command.velocity, *command.effort)
+    return bool(numbers) and all(math.isnan(number) for number in numbers)
+
+
 class HingeTrajectory(NamedTuple):
     """Positions to pass at given times: cubic between them where velocities are given, straight where not."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from rbt_ros.model.hinge_commands import says_nothing
 from rbt_ros.ros.sources import Barrier, Lockstep, Posted, targets
 from rbt_ros.ros.taking import Intake
 
@@ -17,6 +18,7 @@ class Gate:
         self._intake, self._stamp_ns = intake, stamp_ns
         self._barrier = Barrier()
         self._passed = -1  # the step whose answers are behind us
+        self._passed_ns = -1  # the stamp of then
         self._repeat_at = 0
         self._repeated = False  # whether this step was counted as one that needed a repeat
 
@@ -34,7 +36,7 @@ class Gate:
 
     def rewind(self) -> None:
         """The steps are counted from 0 again."""
-        self._passed = -1
+        self._passed = self._passed_ns = -1
         self.forget()
 
     def waits_for(self, posted: Posted) -> bool:
@@ -49,11 +51,8 @@ class Gate:
         """
         now, first = self._stamp_ns(), self._barrier.first_answer(posted)
         self._intake.latency.measure(posted, now)
-        if first is None and (posted.stamp_ns != now or not self.is_shut(step)):
-            self._intake.counters.late += 1
-            self._intake.fault(
-                f"command on {posted.source} is stamped {posted.stamp_ns} ns, and lockstep waits for {now} ns."
-            )
+        if first is None and not self._is_in_time(posted, now, step):
+            self._be_late(posted)
         elif first is None or (self._barrier.keeps(first) and self._refuses(first)):
             self._barrier.take(posted)
         elif targets(first.command) != targets(posted.command):
@@ -62,9 +61,21 @@ class Gate:
                 "one message per topic and tick."
             )
 
+    def _is_in_time(self, posted: Posted, now: int, step: int) -> bool:
+        """Whether its stamp answers the tick of now, or may answer the next one that waits."""
+        if self.options.stamps == "period":
+            return self._passed_ns < posted.stamp_ns <= now
+        return posted.stamp_ns == now and self.is_shut(step)
+
+    def _be_late(self, posted: Posted) -> None:
+        self._intake.counters.late += 1
+        self._intake.fault(
+            f"command on {posted.source} is stamped {posted.stamp_ns} ns, and lockstep waits for {self._stamp_ns()} ns."
+        )
+
     def _refuses(self, answer: Posted) -> bool:
-        """Whether an answer that is kept would be refused; it is no answer then."""
-        if self._intake.would_take(answer.command):
+        """Whether an answer that is kept would be refused; it is no answer then. Who has nothing to say answers."""
+        if says_nothing(answer.command) or self._intake.would_take(answer.command):
             return False
         self._barrier.drop(answer)
         return True
@@ -88,8 +99,9 @@ class Gate:
 
     def _open(self, step: int) -> None:
         for posted in self._barrier.pass_on():
-            self._intake.accept(posted)
-        self._passed, self._repeated = step, False
+            if not says_nothing(posted.command):
+                self._intake.accept(posted)
+        self._passed, self._passed_ns, self._repeated = step, self._stamp_ns(), False
         self._intake.take_deferred()
 
     # while it is shut: times are steady [ns]

@@ -223,7 +223,8 @@ class SimulatorNode(ManagedNode):
     def _lockstep(self) -> Lockstep:
         deadline_ns = round(self._value("lockstep.deadline") * SECOND_NS)
         topics = tuple(self._value("lockstep.wait_for").split())
-        return Lockstep(topics, self._value("lockstep.every"), deadline_ns, self._value("lockstep.fallback"))
+        every, fallback, stamps = (self._value(f"lockstep.{name}") for name in ("every", "fallback", "stamps"))
+        return Lockstep(topics, every, deadline_ns, fallback, stamps)
 
     def _watchdog(self) -> Watchdog:
         return Watchdog(round(self._value("watchdog.timeout") * SECOND_NS), self._value("watchdog.fallback"))

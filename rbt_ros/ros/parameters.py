@@ -19,7 +19,7 @@ from rbt_ros.model.scenario import INTEGRATORS, MODES, Scenario
 from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
 from rbt_ros.ros.command_topics import answerable
 from rbt_ros.ros.priority import PRIORITY
-from rbt_ros.ros.sources import FALLBACKS, ON_MISS
+from rbt_ros.ros.sources import FALLBACKS, ON_MISS, STAMPS
 
 MODE_WORDS = (
     "which commands it takes: free (none), effort, position or velocity (PD with kp, kd), prescribed (positions, which "
@@ -177,6 +177,12 @@ def lockstep_table(robot: Robot) -> tuple[Declared, ...]:
         Declared("lockstep.deadline", 1.0, "how long a wait may last [s of steady time]", (1e-6, 1e6)),
         Declared(
             "lockstep.fallback", "hold", "what happens then: go on, without their commands, or pause", choices=ON_MISS
+        ),
+        Declared(
+            "lockstep.stamps",
+            "tick",
+            "which stamps answer: of the tick that waits, or any of the period up to it (controllers led by /clock)",
+            choices=STAMPS,
         ),
     )
 

@@ -7,6 +7,7 @@ from rbt_ros.model.inputs import Command, WrenchCommand
 
 FALLBACKS = ("zero", "hold", "hold_position")  # of the watchdog
 ON_MISS = ("hold", "zero", "stop")  # of lockstep
+STAMPS = ("tick", "period")  # of the answers that lockstep takes
 JOINT, TORQUE, WRENCH = "joint", "torque", "wrench"
 Target = tuple[str, str]  # one of these, and the name of the joint, spherical hinge or body
 
@@ -27,6 +28,7 @@ class Lockstep(NamedTuple):
     every: int = 1  # ticks
     deadline_ns: int = 1_000_000_000  # of steady time
     fallback: str = "hold"  # or zero, stop
+    stamps: str = "tick"  # of answers: that of the tick that waits, or (period) any since the wait before
 
 
 class Barrier:

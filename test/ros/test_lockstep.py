@@ -1,5 +1,6 @@
 """Lockstep and the watchdog on the stepping thread alone: what waits for what, and what happens when nobody answers."""
 
+import itertools
 import json
 import math
 import threading
@@ -603,3 +604,51 @@ def test_in_lockstep_a_trajectory_waits_for_the_answers_of_its_tick():
         run.until(lambda: run.sim.tick >= 6)
     of_tick_3 = [command for command, stamp in run.latched if stamp == START + 3 * H]
     assert of_tick_3 == [point, there] and not run.faults
+
+
+@pytest.mark.parametrize(("phase", "lag"), [(0, 0), (0, 4), (3, 0), (3, 2)])
+def test_a_controller_led_by_the_clock_runs_at_its_own_phase_from_before_it_is_active(phase, lag):
+    """As ros2_control's: it wakes a period after its last cycle, stamps by a clock that may be behind, says NaN first.
+
+    Its cycles lie anywhere between the ticks that wait. Each of these has one answer, of the period that ends there.
+    """
+    every, wakes = 5, [START + phase * H]
+
+    def answer(run, sample, stamp):
+        if stamp == START and phase:
+            run.loop.post(HingeCommand(("wrist",), (math.nan,)), stamp, "hinge_commands")
+        if stamp < wakes[-1]:
+            return
+        cycle = len(wakes)
+        effort = math.nan if cycle <= 4 else (stamp - START) * 1e-12
+        run.loop.post(HingeCommand(("wrist",), (), (), (effort,)), max(START, stamp - lag * H), "hinge_commands")
+        wakes.append(stamp + every * H)
+
+    lockstep = Lockstep(("hinge_commands",), every, DEADLINE * 10**9, stamps="period")
+    with Run("five_body", answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick >= 60 * every)
+    assert run.loop.counters.lost == run.loop.counters.rejected == 0
+    assert len(run.latched) >= 50
+    gates = [stamp for _, stamp in run.latched]
+    assert all((gate - START) % (every * H) == 0 for gate in gates)
+    assert all(b - a == every * H for a, b in itertools.pairwise(gates))
+    for command, gate in run.latched:
+        assert gate - every * H < START + round(command.effort[0] * 1e12) <= gate
+
+
+def test_an_answer_to_the_period_before_is_late():
+    """It comes when the tick that it was for has gone on without it; by any stamp of that period."""
+
+    def answer(run, sample, stamp):
+        if sample.tick % 5 == 0 and sample.tick:
+            run.loop.post(force(1000.0), stamp - 5 * H, "wrench")
+            run.loop.post(force(1000.0), stamp - 7 * H, "wrench")
+            run.loop.post(force(1.0), stamp - 4 * H, "wrench")
+        elif not sample.tick:
+            run.loop.post(force(1.0), stamp, "wrench")
+
+    lockstep = Lockstep(("wrench",), 5, DEADLINE * 10**9, stamps="period")
+    with Run(answer=answer, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick >= 50)
+    assert {command.wrench.force[2] for command, _ in run.latched} == {1.0}
+    assert run.loop.counters.late >= 10 and run.loop.counters.lost == 0
