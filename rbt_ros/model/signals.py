@@ -34,7 +34,11 @@ def polynomial(coefficients: Sequence[float]) -> Signal:
 
 
 def table(times: Sequence[float], values: Sequence[float], between: str = "linear") -> Signal:
-    """`values` at rising `times` [s]; between them "hold", "linear" or "cubic"; outside the end values."""
+    """`values` at rising `times` [s]; between them "hold", "linear" or "cubic"; outside the end values.
+
+    cubic: the spline whose slope at each end is that of the cubic through the four knots there (three knots: of the
+    parabola, two: of the line). As a motion, of `prescribe`, it goes straight on outside.
+    """
     if not isinstance(between, str) or between not in BETWEEN:
         raise ModelError(f"table: '{between}' is not one of {', '.join(BETWEEN)}.")
     times, values = _row(times, "table: times"), _row(values, "table: values")

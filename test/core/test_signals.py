@@ -72,6 +72,21 @@ def test_spline_is_the_clamped_one():
     assert cubic_pieces(np.array([0.0, 2.0]), np.array([1.0, 5.0])) == pytest.approx(np.array([[1.0, 2.0, 0.0, 0.0]]))
 
 
+def test_slopes_at_the_ends_of_a_spline_are_those_of_the_cubic_through_four_knots():
+    """As docs/forces.md has it: four knots give one cubic, as not-a-knot does; more are clamped, fewer a parabola."""
+    rng = np.random.default_rng(1)
+    for count in (2, 3, 4, 5, 9):
+        x, y = np.cumsum(rng.uniform(0.5, 1.0, count)), rng.normal(size=count)
+        ends = [
+            np.polynomial.Polynomial.fit(x[part], y[part], min(count, 4) - 1) for part in (slice(4), slice(-4, None))
+        ]
+        slopes = [end.deriv()(at) for end, at in zip(ends, x[[0, -1]], strict=True)]
+        reference = CubicSpline(x, y, bc_type=((1, slopes[0]), (1, slopes[1])))
+        assert cubic_pieces(x, y) == pytest.approx(reference.c.T[:, ::-1], abs=1e4 * EPS)
+        same = np.allclose(cubic_pieces(x, y), CubicSpline(x, y).c.T[:, ::-1], atol=1e-9)
+        assert same == (count <= 4)
+
+
 @pytest.mark.parametrize(("method", "order", "steps"), [(RK4, 4, (20, 40, 80)), (DOP853, 8, (2, 4, 8))])
 def test_order_holds_under_a_sine(method, order, steps):
     """m x'' = sin(w t): x = t/(m w) - sin(w t)/(m w²)."""
