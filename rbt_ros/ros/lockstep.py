@@ -67,6 +67,10 @@ class Gate:
             return self._passed_ns < posted.stamp_ns <= now
         return posted.stamp_ns == now and self.is_shut(step)
 
+    def _is_mute(self, posted: Posted) -> bool:
+        """Whether it answers without a command, as a controller manager does while no controller is active."""
+        return self.options.stamps == "period" and says_nothing(posted.command)
+
     def _be_late(self, posted: Posted) -> None:
         self._intake.counters.late += 1
         self._intake.fault(
@@ -74,8 +78,8 @@ class Gate:
         )
 
     def _refuses(self, answer: Posted) -> bool:
-        """Whether an answer that is kept would be refused; it is no answer then. Who has nothing to say answers."""
-        if says_nothing(answer.command) or self._intake.would_take(answer.command):
+        """Whether an answer that is kept would be refused; it is no answer then."""
+        if self._is_mute(answer) or self._intake.would_take(answer.command):
             return False
         self._barrier.drop(answer)
         return True
@@ -99,7 +103,7 @@ class Gate:
 
     def _open(self, step: int) -> None:
         for posted in self._barrier.pass_on():
-            if not says_nothing(posted.command):
+            if not self._is_mute(posted):
                 self._intake.accept(posted)
         self._passed, self._passed_ns, self._repeated = step, self._stamp_ns(), False
         self._intake.take_deferred()
