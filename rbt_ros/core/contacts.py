@@ -24,11 +24,10 @@ from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.first_event import FirstEvent
 from rbt_ros.core.integrate import all_finite, first_non_finite
 from rbt_ros.core.types import CROWDED, NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, UNMET
-from rbt_ros.core.unilateral import EVENT, PULL, Split, round_off, run_quiet, split, step_error
+from rbt_ros.core.unilateral import EVENT, PULL, STILL, Split, round_off, run_quiet, split, step_error
 
 SETTLE = 1e-6  # [m/s, rad/s]: rebounds below this do not happen
 MANY, SETTLE_OF_MANY = 200, 1e-4  # after so many events in a tick: below this
-STILL = 1e-11  # [m/s, rad/s]: what is slower stands still
 CLOSED = 1e-13  # [m, rad], per 1 + |length or limit|: rows nearer than this collide together
 IMPACTS = 100  # at one instant, one after the other
 EVENTS = 1000  # in one tick
@@ -254,7 +253,7 @@ class Contacts:
     def _impacts(self, y, near, culprit):
         """[(row, speed, impulse, energy lost)], y in place; None if no impulses are found.
 
-        An idle culprit that parts is one whose flight back is too short for its height to differ from zero: it rests.
+        An idle culprit that does not come nearer was let go, and has left by nothing but round-off: it rests.
         """
         struck, rates = [], self._bond.column[c.PHI_DOT]
         hits = [r for r in near if rates[r] > (STILL if r in self.held else 0.0)]

@@ -25,6 +25,7 @@ from rbt_ros.core.work import GOOD_ROW
 
 EVENT = -1  # beside the codes of Status: something happens in this tick
 ROUND_OFF = 1e-14  # of φ [m, rad], per 1 + |length or limit|: up to here a condition counts as kept
+STILL = 1e-11  # of φ̇ [m/s, rad/s]: what is slower stands still
 PULL = 1e-11  # of λ, as the acceleration [m/s², rad/s²] that it would make: up to here nothing pulls the wrong way
 
 
