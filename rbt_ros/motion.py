@@ -17,6 +17,7 @@ from rbt_ros.errors import ChangeError, ModelError, ScenarioError
 from rbt_ros.model.checks import remembered
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
+from rbt_ros.model.friction import warn_of_no_drag
 from rbt_ros.model.inputs import Timeline
 from rbt_ros.model.integration import Integration
 from rbt_ros.model.integrators import TORQUE_FREE, no_inputs
@@ -54,6 +55,7 @@ class Motion(HasModes):
         self._inputs = Timeline(robot, self.ticks, refusal=no_inputs(how.integrator))
         self._balance = Balance(robot, self._mech.model, counts_work)
         self._mech.set_sink_floor(self.h_ns)
+        warn_of_no_drag(robot, world)
 
     # where it is
 

@@ -1,5 +1,7 @@
 """Friction that is set while it moves."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,20 @@ def test_what_cannot_be_is_refused_by_name_and_changes_nothing():
     sim.lock("wrist")
     with pytest.raises(ScenarioError, match="friction of hinge 'elbow': it cannot be set beside locks"):
         sim.set_friction("elbow", damping=1.0)
+
+
+@pytest.mark.parametrize(("gravity", "tied"), [((0, 0, -9.81), False), ((0, 0, 0), True), ((0, 0, 0), False)])
+def test_damping_of_what_floats_is_told_not_to_drag_its_way(gravity, tied):
+    """Where it falls, or hangs on a rope; elsewhere it is friction outside, and nothing is to be said."""
+    b = rbt.RobotBuilder("stone").body("stone", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    b.hinge("float", "free", parent="world", child="stone", damping=0.1)
+    robot = (b.rope("tether", "world", "stone", length=1.0) if tied else b).build()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rbt.Simulation(robot, gravity=gravity)
+    assert len(told) == (any(gravity) or tied)
+    for warning in told:
+        text = (
+            "hinge 'float': damping 0.1 N·m·s/rad of a free hinge slows the turning of body 'stone' only, nothing drags"
+        )
+        assert str(warning.message).startswith(text) and warning.filename == __file__

@@ -50,6 +50,22 @@ def test_rope_of_the_seed_is_that_of_the_reference(name, integrator):
         assert tether.taut[k] == (sample["mode"] == "taut")
 
 
+def test_the_shipped_scenario_is_the_example_with_friction():
+    """Tension and place of the reference at its samples, by the steps of the file; the fall against the closed form of
+    drag, z'' = -g - f/m z' and so z = (m/f)(g m/f (1 - exp(-f t/m)) - g t): round-off of 212 steps."""
+    result, case = rbt.load("rope").simulation().run(until=10.0, every=0.01), CASES["seed_project"]
+    assert [e.t for e in result.events] == pytest.approx(
+        [e["t"] for e in case["events"] if e["type"] == "taut"], abs=1e-12
+    )
+    for sample in case["samples"]:
+        k = round(sample["t"] / 0.01)
+        assert result.hinge("plane").position[k, :2] == pytest.approx(np.array(sample["X"]), abs=1e-9)
+        assert result.rope("tether").tension[k] == pytest.approx(sample["tension"], abs=1e-8)
+    t, g, f = result.t[:42], 9.81, 0.1
+    fall = (g / f * -np.expm1(-f * t) - g * t) / f
+    assert np.abs(result.hinge("plane").position[:42, 1] - fall).max() < 1e-13
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_swings_of_the_seed_turn_when_the_reference_says(name):
     """Bottoms and turning points at 1e-10 s: zeros of cubics through samples of 1 ms, whose error in the zero is

@@ -1,6 +1,9 @@
-"""A robot like another, with other dampers: what changes when friction is set while it moves."""
+"""A robot like another, with other dampers, when friction is set while it moves; and what dampers do not slow."""
 
+import warnings
 from dataclasses import replace
+
+import numpy as np
 
 from rbt_ros.core import types as t
 from rbt_ros.core.types import NV, JointKind
@@ -28,3 +31,18 @@ def with_friction(robot: Robot, hinge: str, damping: float | None, internal: flo
             raise ModelError(f"hinge '{hinge}': internal_friction is of a lone body that floats; use damping here.")
         freedom[first, t.SINK] = internal
     return replace(robot, model=robot.model._replace(freedom=frozen(freedom)))
+
+
+def warn_of_no_drag(robot: Robot, world: np.ndarray) -> None:
+    """Warn where damping of a floating body may be meant to drag its way too: where it falls, or there are ropes."""
+    if not (world[t.GRAVITY : t.GRAVITY + 3].any() or robot.ropes):
+        return
+    for hinge, (*_, first) in zip(robot.hinges, robot.model.tree.tolist(), strict=True):
+        damping = float(robot.model.freedom[first, t.DAMPING]) if hinge.kind == JointKind.FREE else 0.0
+        if damping > 0.0:
+            warnings.warn(
+                f"hinge '{hinge.name}': damping {damping:g} N·m·s/rad of a free hinge slows the turning of body "
+                f"'{hinge.child}' only, nothing drags its way. For that take a planar hinge, or prismatic ones, with "
+                "damping in N·s/m (docs/forces.md).",
+                stacklevel=4,
+            )
