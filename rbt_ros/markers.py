@@ -1,7 +1,7 @@
 """What RViz shows beside the robot: its shapes, spin and angular momentum, what pushes it, ropes, where it has been.
 
-Arrows show directions; their length is that of the robot, labels tell how much. Spin and momentum of a free top draw
-its polhode by eye.
+Arrows show directions; their length is that of the robot, labels tell how much. What is zero but for round-off has no
+direction: it is not drawn. Spin and momentum of a free top draw its polhode by eye.
 """
 
 from collections import deque
@@ -10,22 +10,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core import types as t
+from rbt_ros.core.invariants import angular_size
 from rbt_ros.fields import Fields, Quaternion, Vector3, header
 from rbt_ros.model.attitude import IDENTITY, turn_all
+from rbt_ros.model.looks import extent, looks, reaches
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.shapes import Shape
 from rbt_ros.results import Sample
 
 ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, TEXT, MESH, TRIANGLES = 0, 1, 2, 3, 4, 9, 10, 11  # visualization_msgs/Marker
 ADD, DELETE = 0, 2
-TRAIL = 1000  # points
+TRAIL, TAIL = 1000, 60  # points of a path; of each, where several bodies would disappear behind their paths
 THIN, SMALLEST = 0.02, 0.1  # of the robot's size; [m]
-ARROW_LENGTH = 1.5  # of the robot's size
-LETTERS = 0.15  # of the robot's size: a capital
+ARROW_LENGTH = 1.2  # of the robot's size
+LETTERS, READABLE = 0.13, 0.06  # a capital: of the robot's size, and of all that it can reach
+BEYOND = 1.5  # [capitals] from an arrow's tip to its label
+SPACE = 0.4  # of a capital: RViz sets spaces of no width if it is not told
+ROUND_OFF = 1e-9  # of the sum of what cancels: a smaller vector has no direction
+AT_REST = 1e-12  # [rad/s] a turn in 200,000 years
 LABELS = {"omega": "omega {:.4g} rad/s", "angular_momentum": "L {:.4g} N m s"} | {
     "force": "F {:.4g} N",
     "moment": "M {:.4g} N m",
 }
+LINES = {
+    "angular_momentum": 0.7,
+    "omega": -0.7,
+    "force": 2.1,
+    "moment": -2.1,
+}  # [capitals] above the tip: none hides one
 
 
 class Color(NamedTuple):
@@ -39,7 +51,7 @@ class Color(NamedTuple):
 
 SPIN, MOMENTUM, FORCE, MOMENT, PATH, TAUT, SLACK = (
     Color(0.2, 0.8, 0.3),
-    Color(0.2, 0.4, 1.0),
+    Color(0.45, 0.65, 1.0),
     Color(1.0, 0.3, 0.2),
     Color(1.0, 0.7, 0.1),
     Color(0.7, 0.7, 0.7),
@@ -49,47 +61,55 @@ SPIN, MOMENTUM, FORCE, MOMENT, PATH, TAUT, SLACK = (
 
 
 class Markers:
-    """visualization_msgs/MarkerArray from samples; remembers where floating bodies were."""
+    """visualization_msgs/MarkerArray from samples; remembers where the bodies were."""
 
     def __init__(self, robot: Robot, prefix: str, local: str = ""):
         """local: the frame near the craft in which all is told that is not fixed in a body; empty: the world."""
         self._robot, self._prefix, self._local = robot, prefix, local
         self._origin = np.zeros(3)  # p of the local frame in the world
-        self._size = size_of(robot)
-        self._trails: dict[int, deque] = {i: deque(maxlen=TRAIL) for i in robot.free_bodies}
+        self._size, self._letters = size_of(robot), letters_of(robot)
+        self._coms = np.array([body.com for body in robot.bodies])
+        points = TRAIL if len(robot.bodies) == 1 else max(2, min(TAIL, TRAIL // len(robot.bodies)))
+        self._trails: list[deque] = [deque(maxlen=points) for _ in robot.bodies]
         self._last_tick = -1
 
     def __call__(self, sample: Sample, stamp: int) -> Fields:
         """All markers of one instant."""
+        coms = sample.pose[:, 4:] + turn_all(sample.pose[:, :4], self._coms)
         if sample.tick < self._last_tick:  # it was reset
-            for trail in self._trails.values():
+            for trail in self._trails:
                 trail.clear()
         if sample.tick != self._last_tick:
-            for i, trail in self._trails.items():
-                trail.append(sample.pose[i, 4:])
+            for trail, com in zip(self._trails, coms, strict=True):
+                trail.append(com)
         self._last_tick = sample.tick
         if self._local:
             self._origin = local_origin(self._robot, sample)
-        arrows = [*self._spins(sample), *self._momentum(sample), *self._loads(sample)]
+        arrows = [*self._spins(sample, coms), *self._momentum(sample), *self._loads(sample)]
         markers = [*self._shapes(), *arrows, *self._ropes(sample), *self._paths()]
         return numbered(markers, self._prefix, stamp)
 
     def _shapes(self) -> list[Fields]:
         """In the frames of their bodies."""
-        return [shape_marker(body.name, shape) for body in self._robot.bodies for shape in body.shapes]
+        return [shape_marker(body.name, shape) for body in self._robot.bodies for shape in looks(body)]
 
-    def _spins(self, sample: Sample) -> list[Fields]:
-        """w_WB of each floating body at its centre of mass."""
-        found = []
-        for i in self._robot.free_bodies:
-            q, p = sample.pose[i, :4], sample.pose[i, 4:]
-            com = p + turn_all(q[None, :], np.array([self._robot.bodies[i].com]))[0]
-            found += self._arrow("omega", com, sample.twist[i, :3], SPIN)
-        return found
+    def _spins(self, sample: Sample, coms: np.ndarray) -> list[Fields]:
+        """w_WB of each body that floats or hangs on the world, at its centre of mass."""
+        least = max(AT_REST, ROUND_OFF * float(np.linalg.norm(sample.twist[:, :3], axis=1).max()))
+        return [
+            fields
+            for i, hinge in enumerate(self._robot.hinges)
+            if hinge.parent == WORLD
+            for fields in self._arrow("omega", coms[i], sample.twist[i, :3], SPIN, least)
+        ]
 
     def _momentum(self, sample: Sample) -> list[Fields]:
         """L of all about the common centre of mass."""
-        return self._arrow("angular_momentum", np.array(sample.com), np.array(sample.angular_momentum_com), MOMENTUM)
+        p_WC, L = np.array(sample.com), np.array(sample.angular_momentum_com)
+        model = self._robot.model
+        v_WC = np.array(sample.momentum) / model.body[:, t.MASS].sum()
+        size = angular_size(model, sample.pose, sample.twist, tuple(p_WC.tolist()), tuple(v_WC.tolist()))
+        return self._arrow("angular_momentum", p_WC, L, MOMENTUM, ROUND_OFF * size)
 
     def _loads(self, sample: Sample) -> list[Fields]:
         """Force and moment of every wrench that acts, at the point where it does; two per body, or deleted."""
@@ -128,29 +148,37 @@ class Markers:
         return pose[4:] + turn_all(pose[None, :4], np.array([at], dtype=float))[0]
 
     def _paths(self) -> list[Fields]:
-        """Where floating bodies were at the last TRAIL publications."""
+        """Where the bodies' centres of mass were at the last publications."""
         found = []
-        for trail in self._trails.values():
-            width = {"scale": Vector3(THIN * self._size, 0.0, 0.0), "points": points_of(np.array(trail) - self._origin)}
-            found.append(marker("path", self._local or WORLD, LINE_STRIP, PATH) | width)
+        for body, trail in zip(self._robot.bodies, self._trails, strict=True):
+            color = Color(*body.shapes[0].rgba[:3]) if len(self._trails) > 1 and body.shapes else PATH
+            width = {"scale": Vector3(0.5 * THIN * self._size, 0.0, 0.0)}
+            points = {"points": points_of(np.array(trail) - self._origin)}
+            found.append(marker("path", self._local or WORLD, LINE_STRIP, color) | width | points)
         return found
 
-    def _arrow(self, name: str, start: np.ndarray, along: np.ndarray, color: Color) -> list[Fields]:
-        """From `start`, world axes, and a label at its tip; deleted where there is no direction."""
+    def _arrow(self, name: str, start: np.ndarray, along: np.ndarray, color: Color, least: float = 0.0) -> list[Fields]:
+        """From `start`, world axes, and a label at its tip; deleted where there is no direction: |along| <= least."""
         length, frame = float(np.linalg.norm(along)), self._local or WORLD
         arrow, label = marker(name, frame, ARROW, color), marker("labels", frame, TEXT, color)
-        if length == 0.0:
+        if length <= least:
             return [arrow | {"action": DELETE, "points": []}, label | {"action": DELETE}]
         ends = np.array([start, start + along / length * (ARROW_LENGTH * self._size)]) - self._origin
-        scale = Vector3(THIN * self._size, 2 * THIN * self._size, 0.0)  # shaft, head
-        label["pose"]["position"] = Vector3(*ends[1].tolist())
-        told = {"text": LABELS[name].format(length), "scale": Vector3(0.0, 0.0, LETTERS * self._size)}
+        scale = Vector3(THIN * self._size, 2.5 * THIN * self._size, 0.0)  # shaft, head
+        away = along / length * BEYOND + [0.0, 0.0, LINES[name]]
+        label["pose"]["position"] = Vector3(*(ends[1] + self._letters * away).tolist())
+        told = {"text": LABELS[name].format(length), "scale": Vector3(SPACE * self._letters, 0.0, self._letters)}
         return [arrow | {"points": points_of(ends), "scale": scale}, label | told]
 
 
 def size_of(robot: Robot) -> float:
     """How large what is drawn is [m]."""
-    return max([SMALLEST, *(float(np.linalg.norm(s.at)) + reach(s) for b in robot.bodies for s in b.shapes)])
+    return max([SMALLEST, *(extent(body) for body in robot.bodies)])
+
+
+def letters_of(robot: Robot) -> float:
+    """Height of a capital [m]: also where long chains make the picture wide it can be read."""
+    return max(LETTERS * size_of(robot), READABLE * max(reaches(robot)))
 
 
 def local_origin(robot: Robot, sample: Sample) -> np.ndarray:
@@ -193,8 +221,3 @@ def shape_marker(body: str, shape: Shape) -> Fields:
         "frame_locked": True,
         "mesh_resource": shape.file,
     }
-
-
-def reach(shape: Shape) -> float:
-    """How far a primitive goes from its centre [m]; a mesh is not read."""
-    return 0.0 if shape.kind == "mesh" else float(np.linalg.norm(shape.size))

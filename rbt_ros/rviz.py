@@ -4,54 +4,69 @@ Topics are relative, so that RViz, started in the node's namespace, finds them t
 """
 
 import io
+import math
 from typing import Any
 
 import numpy as np
 from ruamel.yaml import YAML
 
 from rbt_ros import topics
-from rbt_ros.markers import SMALLEST, reach
-from rbt_ros.model.robot import WORLD
+from rbt_ros.core.types import JointKind
+from rbt_ros.markers import ARROW_LENGTH, BEYOND, SMALLEST, THIN, letters_of, size_of
+from rbt_ros.model.looks import extent, reaches
+from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.sim import Simulation
 
 LEVEL, STEEPEST = 1.5708, 1.5697  # [rad] a right angle, and the largest pitch that RViz takes
-MARGIN = 3.0  # how many radii of all there is the eye is away
+HANGING, SWINGING = 0.35, 0.8  # where gravity acts: of the reach, to the middle of the picture, and its radius
+FIELD_OF_VIEW = 0.785  # [rad] from the lowest to the highest line of the picture
 PLUGIN = "rviz_default_plugins/"
 # the display of each topic that has one: class, what else it needs
 DISPLAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "std_msgs/msg/String": ("RobotModel", {"Description Source": "Topic", "TF Prefix": ""}),
-    "visualization_msgs/msg/MarkerArray": ("MarkerArray", {"Namespaces": {"shapes": False}}),  # RobotModel draws them
+    "visualization_msgs/msg/MarkerArray": ("MarkerArray", {}),
     "nav_msgs/msg/Odometry": ("Odometry", {"Keep": 1, "Covariance": {"Value": False}}),
-    "geometry_msgs/msg/WrenchStamped": ("Wrench", {"Force Arrow Scale": 0.1, "History Length": 1}),
+    "geometry_msgs/msg/WrenchStamped": ("Wrench", {"History Length": 1}),
 }
 TOPIC_KEY = {"RobotModel": "Description Topic"}  # of the others: Topic
+PANELS = ("Displays", "Views", "Time")
+# fits a laptop of 1280 x 800. The state is QMainWindow.saveState() of the docks Displays above Views at the left, 280
+# wide, and Time below: without it the Time panel fills the left dock, and the 3D view has no width
+WINDOW = {
+    "X": 20,
+    "Y": 20,
+    "Width": 1200,
+    "Height": 720,
+    "Hide Left Dock": False,
+    "Hide Right Dock": False,
+    "QMainWindow State": "000000ff00000000fd00000002000000000000011800000273fc0200000002fb000000100044006900730070006c"
+    "0061007900730100000011000001830000002c00fffffffb0000000a00560069006500770073010000019a000000ea0000002c00ffffff0000"
+    "0003000004b000000046fc0100000001fb0000000800540069006d00650100000000000004b00000003e00ffffff0000039200000273000000"
+    "04000000040000000800000008fc0000000100000002000000010000000a0054006f006f006c00730100000000ffffffff0000000000000000",
+    **{panel: {"collapsed": False} for panel in PANELS},
+}
 
 
 def rviz_text(scenario: Scenario, prefix: str = "") -> str:
     """The text of an .rviz file; `prefix` stands before every frame name."""
-    displays = [
-        {"Class": PLUGIN + "Grid", "Name": "Grid", "Enabled": True, "Value": True, "Reference Frame": prefix + WORLD},
-        {"Class": PLUGIN + "TF", "Name": "TF", "Enabled": False, "Value": False, "Show Names": True},
-    ]
-    for topic in topics.published(scenario.robot, prefix):
-        if topic.type in DISPLAYS and (not topic.key or scenario.outputs.get(topic.key, 1.0) > 0.0):
-            displays.append(_display(topic, prefix))
+    robot, size = scenario.robot, size_of(scenario.robot)
     centre, radius = _extent(scenario)
+    displays = [_grid(prefix, size, centre, radius), _axes(robot, size)]
+    for topic in topics.published(robot, prefix):
+        if topic.type in DISPLAYS and _is_on(scenario, topic.key):
+            displays.append(_display(topic, prefix, size, scenario))
     home = {
         "Class": PLUGIN + "Orbit",
         "Name": "Current View",
         "Target Frame": prefix + WORLD,
-        "Distance": round(MARGIN * radius, 3),
+        "Distance": round(radius / math.sin(FIELD_OF_VIEW / 2.0), 3),
         "Focal Point": {axis: round(x, 3) for axis, x in zip("XYZ", centre, strict=True)},
         "Pitch": 0.4,
         "Yaw": 0.8,
     }
     document = {
-        "Panels": [
-            {"Class": "rviz_common/Displays", "Name": "Displays"},
-            {"Class": "rviz_common/Time", "Name": "Time"},
-        ],
+        "Panels": [{"Class": f"rviz_common/{panel}", "Name": panel} for panel in PANELS],
         "Visualization Manager": {
             "Class": "",
             "Displays": displays,
@@ -60,12 +75,14 @@ def rviz_text(scenario: Scenario, prefix: str = "") -> str:
             "Name": "root",
             "Tools": [{"Class": PLUGIN + tool} for tool in ("MoveCamera", "Select", "Measure")],
             "Value": True,
-            "Views": {"Current": home, "Saved": _views(home, prefix + scenario.robot.bodies[0].name)},
+            "Views": {"Current": home, "Saved": _views(home, prefix + robot.bodies[0].name)},
         },
+        "Window Geometry": WINDOW,
     }
     text = io.StringIO()
     yaml = YAML()
     yaml.width = 120
+    yaml.representer.ignore_aliases = lambda _: True  # each view is complete in itself
     yaml.dump(document, text)
     return text.getvalue()
 
@@ -81,7 +98,37 @@ def _views(home: dict[str, Any], body: str) -> list[dict[str, Any]]:
     ]
 
 
-def _display(topic: topics.Topic, prefix: str) -> dict[str, Any]:
+def _is_on(scenario: Scenario, output: str) -> bool:
+    return not output or scenario.outputs.get(output, 1.0) > 0.0
+
+
+def _grid(prefix: str, size: float, centre: list[float], radius: float) -> dict[str, Any]:
+    """Cells of 1, 2 or 5 times a power of ten, about as large as the robot, below all that moves."""
+    power = 10.0 ** math.floor(math.log10(size))
+    cell = power * max(k for k in (1.0, 2.0, 5.0) if k * power <= size * (1.0 + 1e-9))
+    count = 2 * math.ceil(radius / cell) + 2
+    place = [cell * round(x / cell) for x in centre[:2]] + [centre[2] - radius]
+    return _shown("Grid", "Grid", True) | {
+        "Reference Frame": prefix + WORLD,
+        "Cell Size": round(cell, 9),
+        "Plane Cell Count": count,
+        "Offset": {axis: round(x, 3) for axis, x in zip("XYZ", place, strict=True)},
+        "Alpha": 0.4,
+    }
+
+
+def _axes(robot: Robot, size: float) -> dict[str, Any]:
+    """The axes of world and bodies. RViz makes them 0.2 m long at scale 1."""
+    length = (0.5 if len(robot.bodies) == 1 else 0.3) * size
+    scale = {"Marker Scale": round(length / 0.2, 3), "Show Names": False, "Show Arrows": False, "Show Axes": True}
+    return _shown("TF", "TF", True) | scale
+
+
+def _shown(kind: str, name: str, enabled: bool) -> dict[str, Any]:
+    return {"Class": PLUGIN + kind, "Name": name, "Enabled": enabled, "Value": enabled}
+
+
+def _display(topic: topics.Topic, prefix: str, size: float, scenario: Scenario) -> dict[str, Any]:
     kind, extra = DISPLAYS[topic.type]
     extra = {**extra, "TF Prefix": prefix.rstrip("/")} if "TF Prefix" in extra else extra
     quality = {
@@ -91,24 +138,53 @@ def _display(topic: topics.Topic, prefix: str) -> dict[str, Any]:
         "Reliability Policy": "Reliable",
         "Durability Policy": "Transient Local" if topic.qos == "latched" else "Volatile",
     }
-    enabled = kind != "Odometry"  # its arrow hides a small craft
-    return {
-        "Class": PLUGIN + kind,
-        "Name": topic.name,
-        "Enabled": enabled,
-        "Value": enabled,
-        TOPIC_KEY.get(kind, "Topic"): quality,
-        **extra,
-    }
+    # markers show where the body is, and its shapes in their own colours, where RobotModel has one for each link
+    enabled = kind != "Odometry" and not (kind == "RobotModel" and _is_on(scenario, "markers"))
+    sizes = _sizes(kind, size, scenario)
+    return _shown(kind, topic.name, enabled) | {TOPIC_KEY.get(kind, "Topic"): quality} | extra | sizes
+
+
+def _sizes(kind: str, size: float, scenario: Scenario) -> dict[str, Any]:
+    """What RViz would make as large as a car: [m], and [m/N], [m/(N m)] so that a weight is as long as an arrow."""
+    thin = {"shaft": round(THIN * size, 4), "head": round(3 * THIN * size, 4)}
+    if kind == "Odometry":
+        axes = {"Axes Length": round(0.5 * size, 4), "Axes Radius": thin["shaft"]}
+        shaft = {"Shaft Length": round(0.5 * size, 4), "Shaft Radius": thin["shaft"]}
+        head = {"Head Length": thin["head"], "Head Radius": thin["head"]}
+        return {"Shape": {"Value": "Axes", **axes, **shaft, **head}}
+    if kind == "Wrench":
+        mass = sum(body.mass for body in scenario.robot.bodies)
+        weight = mass * (float(np.linalg.norm(scenario.gravity)) or 1.0)
+        force = float(f"{ARROW_LENGTH * size / weight:.3g}")
+        return {"Force Arrow Scale": force, "Torque Arrow Scale": force, "Arrow Width": thin["head"]}
+    return {}
 
 
 def _extent(scenario: Scenario) -> tuple[list[float], float]:
-    """Middle and radius of all bodies at the start [m], shapes included."""
-    robot, places = scenario.robot, Simulation.of(scenario).sample().pose[:, 4:]
-    middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
-    sizes = [
-        float(np.linalg.norm(p - middle)) + float(np.linalg.norm(shape.at)) + reach(shape)
-        for p, body in zip(places, robot.bodies, strict=True)
-        for shape in body.shapes
-    ]
-    return middle.tolist(), max([SMALLEST, *sizes])
+    """Middle and radius [m] of all that is drawn: bodies wherever their hinges let them, their arrows and labels.
+
+    What hangs on the world stays in a sphere about its hinge, mostly in the lower part; what floats starts there.
+    """
+    robot, sample = scenario.robot, Simulation.of(scenario).sample()
+    far, floats = reaches(robot), _floating(robot)
+    middles = [sample.pose[i, 4:] for i in floats]
+    radii = [extent(robot.bodies[i]) for i in floats]
+    for hinge, reach in zip(robot.hinges, far, strict=True):
+        if hinge.parent == WORLD and hinge.kind != JointKind.FREE:
+            weight = float(np.linalg.norm(scenario.gravity))
+            down = np.array(scenario.gravity) / weight if weight > 0.0 else np.zeros(3)
+            middles.append(np.array(hinge.at) + HANGING * reach * down)
+            radii.append(reach * (1.0 if weight == 0.0 else SWINGING))
+    middle = (np.min(middles, axis=0) + np.max(middles, axis=0)) / 2.0
+    around = [float(np.linalg.norm(p - middle)) + radius for p, radius in zip(middles, radii, strict=True)]
+    arrows = ARROW_LENGTH * size_of(robot) + (BEYOND + 1.2) * letters_of(robot)
+    return middle.tolist(), max([SMALLEST, arrows + float(np.linalg.norm(np.array(sample.com) - middle)), *around])
+
+
+def _floating(robot: Robot) -> list[int]:
+    """The bodies that float, and those that hang on them."""
+    found: list[int] = []
+    for i, hinge in enumerate(robot.hinges):  # parents come first
+        if hinge.kind == JointKind.FREE or hinge.parent in [robot.bodies[k].name for k in found]:
+            found.append(i)
+    return found

@@ -6,7 +6,10 @@ from transforms3d.quaternions import quat2mat
 
 import rbt_ros as rbt
 from rbt_ros import topics
-from rbt_ros.markers import ADD, DELETE, TRAIL, Markers
+from rbt_ros.markers import ADD, BEYOND, DELETE, LINES, SPACE, TAIL, TRAIL, Markers, letters_of, size_of
+from rbt_ros.paths import share
+
+SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
 
 
 def brick():
@@ -89,7 +92,84 @@ def test_the_path_grows_once_a_tick_up_to_its_length_and_starts_anew_after_a_res
     assert len(path["points"]) == TRAIL
     assert named(markers(sim.sample(), 0), "path")[0]["points"] == path["points"]
     sim.reset()
-    assert ends(named(markers(sim.sample(), 0), "path")[0]).tolist() == [[1, 2, 3]]
+    sample = sim.sample()
+    assert ends(named(markers(sample, 0), "path")[0]).tolist() == [pytest.approx(sample.com, abs=1e-14)]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_body_has_a_path_of_its_centre_of_mass(name):
+    """Of several each is short: they would hide the bodies."""
+    sim = rbt.load(name).simulation()
+    markers = Markers(sim.robot, "")
+    for _ in range(TAIL + 3):
+        sample = sim.sample()
+        fields = markers(sample, 0)
+        sim.advance(5)
+    paths = named(fields, "path")
+    assert len(paths) == len(sim.robot.bodies)
+    for pose, body, path in zip(sample.pose, sim.robot.bodies, paths, strict=True):
+        assert len(ends(path)) == (TAIL + 3 if len(paths) == 1 else TAIL)
+        assert ends(path)[-1] == pytest.approx(pose[4:] + quat2mat(pose[:4]) @ body.com, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_no_arrow_is_drawn_of_round_off_and_no_label_falls_apart(name):
+    """L against the sum of what cancels in it, ω against the fastest body: below 1e-9 of it a direction is noise.
+
+    The folding arrays have L = 0 but for round-off (6e-16 N m s), which RViz drew across the picture. It sets spaces of
+    no width in a text whose scale.x is zero.
+    """
+    sim = rbt.load(name).simulation()
+    markers = Markers(sim.robot, "")
+    for _ in range(4):
+        sample = sim.sample()
+        fields = markers(sample, 0)
+        coms = [p[4:] + quat2mat(p[:4]) @ b.com for p, b in zip(sample.pose, sim.robot.bodies, strict=True)]
+        fastest = np.linalg.norm(sample.twist[:, :3], axis=1).max()
+        farthest = max(np.linalg.norm(com - sample.com) for com in coms)
+        parts = sum(
+            (b.inertia.trace() + b.mass * farthest**2) * fastest + b.mass * farthest * np.linalg.norm(twist[3:])
+            for b, twist in zip(sim.robot.bodies, sample.twist, strict=True)
+        )
+        sizes = {"omega": fastest, "angular_momentum": parts}
+        vectors = {"omega": sample.twist[:, :3], "angular_momentum": np.array([sample.angular_momentum_com])}
+        for kind, scale in sizes.items():
+            drawn = [m for m in named(fields, kind) if m["action"] == ADD]
+            lengths = np.linalg.norm(vectors[kind], axis=1)
+            assert len(drawn) <= (lengths > 1e-12 * scale).sum()
+        for label in named(fields, "labels"):
+            assert label["action"] == DELETE or label["scale"].x == pytest.approx(SPACE * label["scale"].z)
+        sim.advance(100)
+
+
+def test_a_body_that_hangs_on_the_world_shows_its_spin():
+    sim = rbt.load("panel_pendulum").simulation()
+    sim.advance(200)
+    sample = sim.sample()
+    (spin,) = named(Markers(sim.robot, "")(sample, 0), "omega")
+    assert direction(spin) == pytest.approx(unit(sample.twist[0, :3]), abs=1e-13)
+
+
+def test_labels_of_arrows_that_point_alike_stand_apart():
+    """Spin about a principal axis: ω and L have one tip, and a force along them too."""
+    sim = brick()
+    sim.set_body("hub", omega_body=(0.0, 0.0, 2.0))
+    along = quat2mat(sim.sample().pose[0, :4])[:, 2]
+    sim.command(rbt.WrenchCommand(rbt.Wrench("hub", tuple(3 * along), frame="world", at="com"), 10**9))
+    labels = [m for m in named(Markers(sim.robot, "")(sim.sample(), 0), "labels") if m["action"] == ADD]
+    heights = sorted(label["pose"]["position"].z for label in labels)
+    assert len(heights) == 3 and np.diff(heights).min() > labels[0]["scale"].z  # a capital and more
+
+
+def test_a_body_without_shapes_is_the_box_of_its_inertia_and_a_mesh_is_as_large():
+    """A plank of 2 x 1 x 0.5 m: its half diagonal is 1.146 m."""
+    plank, inertia = (2.0, 1.0, 0.5), np.array([1.25, 4.25, 5.0]) / 12.0
+    bare = rbt.RobotBuilder("bare").body("plank", mass=1.0, inertia=inertia).build()
+    (box,) = named(Markers(bare, "")(rbt.Simulation(bare).sample(), 0), "shapes")
+    assert sorted(box["scale"]) == pytest.approx(sorted(plank)) and size_of(bare) == pytest.approx(1.14564392)
+    mesh = {"kind": "mesh", "file": "package://x/plank.stl"}
+    b = rbt.RobotBuilder("mesh").body("plank", mass=1.0, inertia=inertia, shapes=[mesh])
+    assert size_of(b.build()) == pytest.approx(size_of(bare))
 
 
 def test_multi_dof_joint_states_have_the_child_in_the_parents_hinge_frame():
@@ -124,7 +204,10 @@ def test_labels_tell_how_much_at_the_tips_of_arrows_and_go_with_them():
     texts = {label["text"]: label["pose"]["position"] for label in named(acting, "labels") if label["action"] == ADD}
     L = np.linalg.norm([0.1, 0.4, 0.75])  # I ω
     assert list(texts) == ["omega 0.3742 rad/s", f"L {L:.4g} N m s", "F 5 N"]
-    assert texts["F 5 N"] == pytest.approx(ends(named(acting, "force")[0])[1], abs=1e-14)
+    for name, text in (("force", "F 5 N"), ("omega", "omega 0.3742 rad/s")):
+        (arrow,) = named(acting, name)
+        away = letters_of(sim.robot) * (BEYOND * direction(arrow) + [0, 0, LINES[name]])
+        assert texts[text] == pytest.approx(ends(arrow)[1] + away, abs=1e-14)
     sim.advance(1)
     ended = markers(sim.sample(), 0)
     assert [label["action"] for label in named(ended, "labels")] == [ADD, ADD, DELETE, DELETE]

@@ -10,12 +10,12 @@ import numpy as np
 from rbt_ros.core.types import JointKind
 from rbt_ros.model.attitude import nearest_quaternion
 from rbt_ros.model.constraints import Closure
-from rbt_ros.model.robot import WORLD, Body, Robot
+from rbt_ros.model.looks import SMALLEST, inertia_shapes
+from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.shapes import Shape
 from rbt_ros.stream.layout import Layout
 
 MESH_FORMATS = (".stl", ".glb", ".gltf", ".obj", ".dae", ".ply")
-SMALLEST = 0.05  # [m] what is drawn where nothing has a size
 Scene = dict[str, Any]
 COLOURS = ("#7aa2d6", "#e0a458", "#6ab187", "#d0605e", "#a07cc5", "#c9b458", "#5fb3b3", "#b0888f")
 
@@ -116,20 +116,6 @@ def _root(folder: Path, given: Path) -> Path:
     if name.is_relative_to(here) or name.is_relative_to(there):
         return there
     return name if given.is_absolute() else Path(os.path.commonpath([there, os.path.normpath(there / given)]))
-
-
-def inertia_shapes(body: Body) -> list[Shape]:
-    """The homogeneous box with the body's mass and inertia, at its centre of mass; a ball where that is a point."""
-    moments, R_BP = np.linalg.eigh(body.inertia)
-    if body.mass <= 0.0 or moments[-1] <= 0.0:
-        return [Shape("sphere", (SMALLEST / 2,), body.com)]
-    # I_x = m (b² + c²)/12 and so on: a² = 6 (I_y + I_z - I_x)/m
-    squares = 6.0 * (moments.sum() - 2.0 * moments) / body.mass
-    longest = math.sqrt(squares.max())
-    sides = np.maximum(np.sqrt(np.maximum(squares, 0.0)), 0.02 * longest)
-    R_BP = R_BP * [1.0, 1.0, np.sign(np.linalg.det(R_BP))]
-    a, b, c = sides.tolist()
-    return [Shape("box", (a, b, c), body.com, nearest_quaternion(R_BP))]
 
 
 def _reach(shapes: list[dict[str, Any]]) -> float:

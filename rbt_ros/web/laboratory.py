@@ -14,12 +14,12 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import as_quaternion, euler_angles
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.coordinates import BodyStart
+from rbt_ros.model.looks import inertia_shapes
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.model.shapes import Shape
 from rbt_ros.sim import Simulation
 from rbt_ros.stream.controls import Control
-from rbt_ros.stream.scene import inertia_shapes
 from rbt_ros.web.edited import edited_scenario
 
 FORMS = ("as given", "box", "cylinder", "ball")

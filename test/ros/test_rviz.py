@@ -1,5 +1,9 @@
 """The .rviz files: each shows topics, types and frames that the node of its scenario really publishes."""
 
+import re
+import struct
+
+import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
 from ruamel.yaml import YAML
@@ -8,6 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 import rbt_ros as rbt
 from rbt_ros.errors import SetupError
+from rbt_ros.markers import ADD, Markers, size_of
 from rbt_ros.paths import share
 from rbt_ros.rviz import DISPLAYS, rviz_text
 
@@ -85,6 +90,75 @@ def test_what_is_drawn_comes_in_the_namespaces_that_can_be_switched(ros):
     assert "L 1 N m s" in texts and any(text.startswith("omega ") for text in texts)
 
 
+def ends_of(markers: dict) -> np.ndarray:
+    """Where arrows begin and end, labels stand and paths go [m]."""
+    found = []
+    for marker in markers["markers"]:
+        if marker["action"] == ADD and marker["ns"] != "shapes":
+            found += [tuple(p.values()) for p in marker.get("points", [])] or [marker["pose"]["position"]]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_leaves_the_home_view(name):
+    """A cone of RViz's 45 degrees about the line of sight holds all arrows, labels, paths and bodies, for 5 s."""
+    scenario = rbt.load(name)
+    view = manager(rviz_text(scenario))["Views"]["Current"]
+    pitch, yaw = view["Pitch"], view["Yaw"]
+    sight = -np.array([np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)])
+    eye = np.array([view["Focal Point"][axis] for axis in "XYZ"]) - view["Distance"] * sight
+    sim, markers, nearest, widest = scenario.simulation(), Markers(scenario.robot, ""), np.inf, 0.0
+    for _ in range(20):
+        sample = sim.sample()
+        seen = np.concatenate([ends_of(markers(sample, 0)), sample.pose[:, 4:]]) - eye
+        along = seen @ sight
+        nearest = min(nearest, along.min())
+        widest = max(widest, np.arctan2(np.linalg.norm(seen - along[:, None] * sight, axis=1), along).max())
+        sim.advance(max(1, 250_000_000 // scenario.h_ns))
+    assert nearest > size_of(scenario.robot), "the eye is not inside of what it looks at"
+    assert widest < np.pi / 8
+    assert widest > np.pi / 8 / 5, "nor far away"
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_rviz_draws_is_as_large_as_the_robot_not_as_a_car(name):
+    size = size_of(rbt.load(name).robot)
+    shown = {display["Class"].split("/")[1]: display for display in manager(shipped(name))["Displays"]}
+    assert shown["TF"]["Enabled"] and 0.2 * size < 0.2 * shown["TF"]["Marker Scale"] < size  # axes [m]
+    assert 0.1 * size < shown["Grid"]["Cell Size"] <= size * 1.001
+    for key, value in shown.get("Odometry", {"Shape": {}})["Shape"].items():
+        assert key == "Value" or value <= size
+    # RobotModel gives all shapes of a link the colour of the first one
+    assert shown["MarkerArray"]["Enabled"] and not shown["RobotModel"]["Enabled"]
+
+
+def test_without_markers_the_robot_model_shows_the_bodies():
+    scenario = rbt.load("cubesat")
+    scenario.outputs["markers"] = 0.0
+    (robot,) = [d for d in manager(rviz_text(scenario))["Displays"] if d["Class"].endswith("RobotModel")]
+    assert robot["Enabled"]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_window_fits_a_laptop_and_is_mostly_picture(name):
+    """Without geometry the Time panel fills the left dock, and the 3D view is 0 px wide.
+
+    QMainWindow.saveState(): marker, version, then the dock areas: of each its side (0 left, 3 bottom), width, height.
+    """
+    document = YAML(typ="safe").load(shipped(name))
+    panels = [panel["Name"] for panel in document["Panels"]]
+    window = document["Window Geometry"]
+    assert panels == ["Displays", "Views", "Time"] and all(not window[panel]["collapsed"] for panel in panels)
+    assert window["X"] + window["Width"] <= 1280 and window["Y"] + window["Height"] <= 760  # bars of the desktop
+    state = bytes.fromhex(window["QMainWindow State"])
+    marker, _, areas, count, side, width, _ = struct.unpack(">IIBIIII", state[:25])
+    assert (marker, areas, count, side) == (0xFF, 0xFD, 2, 0)
+    assert width < 0.3 * window["Width"]
+    places = [state.index(panel.encode("utf-16-be")) for panel in panels]
+    bottom = state.index(struct.pack(">II", 3, window["Width"]))
+    assert places[0] < places[1] < bottom < places[2]
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_saved_views_are_those_of_the_browser(name):
     """Home, top, side, front and follow; in the frames that there are."""
@@ -98,6 +172,7 @@ def test_the_saved_views_are_those_of_the_browser(name):
 def test_the_frame_prefix_is_in_the_file_and_in_the_messages(ros):
     text = rviz_text(rbt.load("cubesat"), "a/")
     assert manager(text)["Global Options"]["Fixed Frame"] == "a/world"
+    assert re.findall(r"Frame: (?!a/)\S+", text) == []
     (robot,) = [d for d in manager(text)["Displays"] if d["Class"].endswith("RobotModel")]
     assert robot["TF Prefix"] == "a"  # RViz puts a slash behind it
     child = ros.start("cubesat", "--frame-prefix", "a/")

@@ -5,7 +5,8 @@ import pytest
 
 import rbt_ros as rbt
 from rbt_ros.model.attitude import matrices
-from rbt_ros.stream.scene import described, inertia_shapes, meshes
+from rbt_ros.model.looks import inertia_shapes
+from rbt_ros.stream.scene import described, meshes
 
 
 def one_body(**given):
