@@ -7,11 +7,14 @@ from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition
+from launch.logging import launch_config
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
+from rbt_ros.model.scenario import read_scenario
+from rbt_ros.ros.launching import written_displays
 
 ARGUMENTS = {
     "scenario": ("", "a scenario YAML file, or the name of a shipped one (cubesat)"),
@@ -24,7 +27,7 @@ ARGUMENTS = {
     "rate": ("", "simulated seconds per second in mode realtime (1.0)"),
     "view": ("", "whether it is shown in the browser (false)"),
     "rviz": ("false", "whether rviz2 is started beside it"),
-    "rviz_folder": (str(Path(__file__).resolve().parents[1] / "rviz"), "where SCENARIO.rviz is"),
+    "rviz_folder": ("", "where your own SCENARIO.rviz is; empty: displays made for the scenario"),
 }
 
 
@@ -66,17 +69,20 @@ def simulator(context):
     return [node]
 
 
-def rviz(context, scenario, folder):
-    """RViz with the displays of the scenario, by its name also where a file is given."""
-    scenario = scenario.perform(context) or "cubesat"
-    displays = Path(folder.perform(context), f"{Path(scenario).stem}.rviz")
-    if not displays.is_file():
-        raise FileNotFoundError(f"{displays} is not there: name its rviz_folder:=, or use rbt node {scenario} --rviz")
+def rviz(context, scenario, folder, prefix):
+    """RViz with the displays of the scenario, or with the file of its name in your folder."""
+    name, own = scenario.perform(context) or "cubesat", folder.perform(context)
+    if own:
+        displays = Path(own, f"{Path(name).stem}.rviz")
+        if not displays.is_file():
+            raise FileNotFoundError(f"{displays} is not there: leave rviz_folder out, or name the folder that has it")
+    else:
+        displays = written_displays(read_scenario(name), prefix.perform(context), launch_config.log_dir)
     program = Node(
         package="rviz2",
         executable="rviz2",
         namespace=LaunchConfiguration("namespace"),
-        arguments=["-d", str(displays), "-f", [LaunchConfiguration("frame_prefix"), "world"]],
+        arguments=["-d", str(displays)],
         parameters=[{"use_sim_time": True}],
     )
     return [program]
@@ -87,7 +93,7 @@ def generate_launch_description():
     declared = [DeclareLaunchArgument(name, default_value=d, description=t) for name, (d, t) in ARGUMENTS.items()]
     beside = OpaqueFunction(
         function=rviz,
-        args=[LaunchConfiguration("scenario"), LaunchConfiguration("rviz_folder")],
+        args=[LaunchConfiguration(name) for name in ("scenario", "rviz_folder", "frame_prefix")],
         condition=IfCondition(LaunchConfiguration("rviz")),
     )
     return LaunchDescription([*declared, OpaqueFunction(function=simulator), beside])

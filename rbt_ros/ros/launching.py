@@ -41,8 +41,7 @@ def rviz_beside(scenario: Scenario, options: argparse.Namespace) -> Iterator[Non
     if program is None:
         raise SetupError("rviz2 is not on PATH: source your ROS (apt: ros-jazzy-rviz2), or leave --rviz out.")
     with tempfile.TemporaryDirectory(prefix="rbt_rviz_") as folder:
-        file = Path(folder, f"{scenario.name}.rviz")
-        file.write_text(rviz_text(scenario, options.frame_prefix), encoding="utf-8")
+        file = written_displays(scenario, options.frame_prefix, folder)
         remap = ["-r", f"__ns:=/{options.namespace.strip('/')}"] if options.namespace else []
         command = [program, "-d", str(file), "--ros-args", "-p", "use_sim_time:=true", *remap]
         child = subprocess.Popen(command, start_new_session=True)  # Ctrl-C is for us
@@ -55,3 +54,10 @@ def rviz_beside(scenario: Scenario, options: argparse.Namespace) -> Iterator[Non
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
+
+
+def written_displays(scenario: Scenario, prefix: str, folder: str | Path) -> Path:
+    """The .rviz file of the scenario in `folder`; `prefix` stands before every frame name."""
+    file = Path(folder, f"{scenario.name}.rviz")
+    file.write_text(rviz_text(scenario, prefix), encoding="utf-8")
+    return file

@@ -14,6 +14,7 @@ from nav_msgs.msg import Odometry
 import rbt_ros as rbt
 from rbt_ros.paths import share
 from rbt_ros.ros.parameters import parameter_table
+from rbt_ros.rviz import rviz_text
 
 LAUNCH_FILE = share("launch", "simulator.launch.py")
 SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
@@ -33,13 +34,14 @@ class Recorded:
 
 
 @pytest.fixture
-def recording(monkeypatch):
+def recording(monkeypatch, tmp_path):
     """Instead of ROS's launch: an API that only records."""
     names = {
         "launch": ["LaunchDescription"],
         "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription", "OpaqueFunction"],
         "launch.conditions": ["IfCondition"],
         "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
+        "launch.logging": [],
         "launch.substitutions": ["LaunchConfiguration"],
         "launch_ros": [],
         "launch_ros.actions": ["Node"],
@@ -51,7 +53,8 @@ def recording(monkeypatch):
             setattr(fake, name, type(name, (Recorded,), {}))
         monkeypatch.setitem(sys.modules, module, fake)
     monkeypatch.setattr(Recorded, "made", [])
-
+    config = types.SimpleNamespace(log_dir=str(tmp_path))
+    monkeypatch.setattr(sys.modules["launch.logging"], "launch_config", config, raising=False)
     perform = lambda self, context: context[self.args[0]]  # noqa: E731
     monkeypatch.setattr(sys.modules["launch.substitutions"].LaunchConfiguration, "perform", perform, raising=False)
 
@@ -108,17 +111,34 @@ def test_parameters_are_those_that_are_given_and_come_before_those_of_the_file(d
         node_of(described, record="1")
 
 
-@pytest.mark.parametrize("scenario", ["wheel", "/path/wheel.yaml"])
-def test_rviz_shows_the_displays_of_the_scenario_by_its_name(described, scenario):
-    beside = described.args[0][-1]
-    context = {"scenario": scenario, "rviz_folder": str(share("rviz"))}
+def displays_of(beside, **given):
+    """The .rviz file with which RViz is started."""
+    context = {"scenario": "wheel", "rviz_folder": "", "frame_prefix": "", **given}
     (rviz,) = beside.kwargs["function"](context, *beside.kwargs["args"])
     assert (rviz.kwargs["package"], rviz.kwargs["executable"]) == ("rviz2", "rviz2")
-    assert rviz.kwargs["arguments"][:2] == ["-d", str(share("rviz", "wheel.rviz"))]
+    option, file = rviz.kwargs["arguments"]
+    assert option == "-d"
+    return Path(file)
+
+
+def test_rviz_shows_what_is_made_for_the_scenario_and_its_frame_prefix(described, tmp_path):
+    """Every frame in the file bears the prefix, not the fixed one alone."""
+    beside = described.args[0][-1]
+    assert displays_of(beside).read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"))
+    assert displays_of(beside, frame_prefix="a/").read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"), "a/")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(share("config", "wheel.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert displays_of(beside, scenario=str(mine)).is_file()
     declared = {each.text for each in ET.parse(share("package.xml")).findall("exec_depend")}
     assert {node.kwargs["package"] for node in of("Node")} <= declared | {"rbt_ros"}
-    with pytest.raises(FileNotFoundError, match=r"x\.rviz is not there: .* or use rbt node /path/x\.yaml --rviz"):
-        beside.kwargs["function"]({**context, "scenario": "/path/x.yaml"}, *beside.kwargs["args"])
+
+
+def test_rviz_shows_your_own_file_where_you_name_its_folder(described):
+    beside = described.args[0][-1]
+    folder = str(share("rviz"))
+    assert displays_of(beside, scenario="/path/wheel.yaml", rviz_folder=folder) == share("rviz", "wheel.rviz")
+    with pytest.raises(FileNotFoundError, match=r"x\.rviz is not there: leave rviz_folder out"):
+        displays_of(beside, scenario="/path/x.yaml", rviz_folder=folder)
 
 
 def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(described):
@@ -131,9 +151,7 @@ def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(
     for name, parameter in {"record": "record", "publish_clock": "publish_clock", "view": "view"}.items():
         assert told[name][1] == str(table[parameter].default).lower()
     assert float(told["rate"][1]) == table["realtime_factor"].default
-    assert {f"{name}.rviz" for name in SCENARIOS} == {
-        file.name for file in Path(declared["rviz_folder"]["default_value"]).iterdir()
-    }
+    assert {f"{name}.rviz" for name in SCENARIOS} == {file.name for file in share("rviz").iterdir()}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
