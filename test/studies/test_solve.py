@@ -56,6 +56,7 @@ def test_rods_and_torques_are_drawn_within_their_frames(bang_bang, tmp_path, mon
     robot, drawn = rbt.modular.rods((10.0, 10.0, 10.0)), []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
     solve_figures.draw(robot, bang_bang[1], tmp_path / "rods.png")
+    assert drawn[0].axes[0].get_title() == "path of the shape; red: rods a and c touch"  # what a colour means is said
     drawn[0].draw_without_rendering()
     for ax in drawn[0].axes:
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
