@@ -1,6 +1,7 @@
 """One controller, three places: in lockstep its process gives the bits of in-process; in real time it steers."""
 
 import itertools
+import os
 import signal
 import sys
 
@@ -97,6 +98,56 @@ def test_scenario_time_is_that_of_the_run(ros, tmp_path):
     check_100_steps(5 * CLOCK_START)
     said = peer.call(Trigger, "/rbt_simulator/reset", Trigger.Request()).message
     check_100_steps(round(float(said.split()[-2]) * 1e9))
+
+
+REMEMBERS = """\
+from rbt_ros.model.hinge_commands import HingeCommand
+
+class Remembers:
+    joints, bodies = True, ()
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, seen):
+        self.calls += 1
+        return [HingeCommand(("wrist",), effort=(1e-3 * self.calls,))]
+
+if __name__ == "__main__":
+    from rbt_ros.ros.controller import spin
+    spin(Remembers())
+"""
+
+
+def test_a_sample_that_is_repeated_counts_once_for_a_controller_that_remembers(ros, tmp_path):
+    """Stopped amid a run, it finds some samples several times; the bits are those of in-process all the same."""
+    file = tmp_path / "remembers.py"
+    file.write_text(REMEMBERS, encoding="utf-8")
+    patient = LOCKSTEP | {"lockstep__deadline": 600.0}
+    child, controller, peer = ros.start("five_body", **patient), ros.run(sys.executable, file), ros.peer()
+    joints, diagnostics = peer.listen(JointState, "joint_states"), peer.diagnostics()
+
+    def repeated(message) -> int:
+        return int(diagnostics.values(message, "commands")["steps that needed a repeat"])
+
+    def steps(count: int) -> None:
+        goal = stamp_of(joints[-1]) + count * H
+        peer.until(lambda: stamp_of(joints[-1]) > goal, f"{count} steps", child)
+
+    peer.until(lambda: joints, "joint_states", child)
+    for k in range(3):
+        steps(20)
+        os.kill(controller.pid, signal.SIGSTOP)
+        diagnostics.until(lambda message, k=k: repeated(message) > k, "a step that is repeated", child)
+        os.kill(controller.pid, signal.SIGCONT)
+    steps(20)
+    stamp = stamp_of(joints[-1])
+    space: dict = {"__name__": "remembers"}
+    exec(REMEMBERS, space)
+    sim = rbt.load("five_body").simulation()
+    until = (stamp - CLOCK_START) // H * 1e-3
+    sample = sim.run(until=until, every=1e-3, controller=in_process(space["Remembers"]())).samples[-1]
+    assert joints[-1] == fill(JointState(), topics.joint_state_fields(sim.robot, sample, stamp))
 
 
 def test_killed_in_lockstep_its_successor_goes_on_bit_by_bit(ros):
