@@ -80,6 +80,7 @@ class Recording:
         self._order = (0, 0)  # stamp of the last entry of the log, and how many had it
         self._told: dict[str, Any] = {}  # how wrench commands are to be read
         self._written: Written | None = None
+        self._left_out = 0  # messages of extra topics that found no room
         what = str(self.folder), robot, prefix, tuple(self._channels), tuple(self._outputs), clock, latched
         plan = Plan(*what, compression, split_bytes, split_s, self._run)
         self._hand: HandOver = Apart(plan) if apart else Queue(Scribe(plan, writer), most_waiting)
@@ -132,14 +133,19 @@ class Recording:
         return self._hand.has_room
 
     @property
+    def spent(self) -> float:
+        """Time that a processor has spent on writing [s]."""
+        return self._hand.spent
+
+    @property
     def writer(self) -> str:
         """Who writes, for people."""
         return self._hand.writer
 
     @property
     def lost(self) -> int:
-        """How many samples found no room."""
-        return self._hand.lost
+        """How many samples found no room, and messages of extra topics."""
+        return self._hand.lost + self._left_out
 
     @property
     def failure(self) -> str:
@@ -220,8 +226,11 @@ class Recording:
         self._note(self._efforts, fields)
 
     def put(self, topic: str, fields: Fields, stamp: int) -> None:
-        """Record a message of an extra topic."""
-        self._hand.fields(self._extra[topic], fields, stamp)
+        """Record a message of an extra topic, where there is room."""
+        if self._hand.has_room:
+            self._hand.fields(self._extra[topic], fields, stamp)
+        else:
+            self._left_out += 1
 
     def _note(self, channel: int, fields: Fields) -> None:
         self._hand.fields(channel, fields, self._log_time(self._log_stamp))

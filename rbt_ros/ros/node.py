@@ -42,7 +42,7 @@ from rbt_ros.ros.measured_topics import EFFORTS, MeasuredTopics, prescribe
 from rbt_ros.ros.outputs import SECOND_NS, Output
 from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, is_given, parameter_table, undeclared
 from rbt_ros.ros.priority import Urgency, claim
-from rbt_ros.ros.record import NodeRecorder
+from rbt_ros.ros.record import Extra, NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
 from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
@@ -117,6 +117,7 @@ class SimulatorNode(ManagedNode):
         self._incompatible: Counter[str] = Counter()
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
+        self._recorded: list[Extra] = []
         every_tick, outputs = self._make_outputs()
         self._view = self._made_view() if self._value("view") else None
         outputs += [self._view.output] if self._view else []
@@ -158,7 +159,7 @@ class SimulatorNode(ManagedNode):
             qos=QOS["commands"],
         )
         Services(self, self.loop, self._value, self._engine.twin, self._on_loaded)
-        self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value)
+        self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value, self._recorded)
         self._stepping.attach(self.loop)
         self._measured.attach(self.loop)
         self._open_view()
@@ -337,22 +338,30 @@ class SimulatorNode(ManagedNode):
         """Efforts of measured joints, every step; what leads a measured body; an inertial sensor."""
         found = []
         if self._value("measured.joints"):
-            send, efforts = (
-                self._publisher(EFFORTS, "sensor_msgs/msg/JointState", "stream"),
-                self._measured.effort_fields,
-            )
-            found.append(Output(0, lambda sample, stamp: send(efforts(sample, stamp))))
+            found.append(self._recorded_too(EFFORTS, "sensor_msgs/msg/JointState", 0, self._measured.effort_fields))
         if self._measured.coupling is not None:
             self._patiently(functools.partial(self._measured.coupling.warm_up, self.sim.sample()))
             period_ns = int(self._measured.lead_period * SECOND_NS)
             found.append(Output(period_ns, self._measured.lead, in_step=False))
         if sensor := self._value("imu.body"):
-            tell = self._publisher("imu/data_raw", "sensor_msgs/msg/Imu", "stream")
             imu = functools.partial(imu_fields, self.robot, self._prefix, self.robot.body_index(sensor))
             self._patiently(lambda: imu(self.sim.sample(), 0))  # compiles here, not in the stepping thread
             period_ns = round(SECOND_NS / self._value("imu.rate"))
-            found.append(Output(period_ns, lambda sample, stamp: tell(imu(sample, stamp))))
+            found.append(self._recorded_too("imu/data_raw", "sensor_msgs/msg/Imu", period_ns, imu))
         return found
+
+    def _recorded_too(self, *what: Any) -> Output:
+        """An output that a bag of this node holds, too: the fields of `Extra`."""
+        extra = Extra(*what)
+        send = self._publisher(extra.topic, extra.type, "stream")
+        self._recorded.append(extra)
+
+        def tell(sample: Sample, stamp: int) -> None:
+            fields = extra.made_of(sample, stamp)
+            send(fields)
+            self.recorder.also(extra.topic, fields, stamp)
+
+        return Output(extra.period_ns, tell)
 
     def _on_second(self, sample: Sample, stamp: int) -> None:
         self._stepping.look()

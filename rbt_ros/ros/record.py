@@ -5,7 +5,7 @@ waits for it: a run that is not paced pauses where it falls behind, and its end 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.node import Node
 from rclpy.task import Future
@@ -19,7 +19,7 @@ from rbt_ros.errors import RbtError, ScenarioError
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.results import Sample
-from rbt_ros.ros.errands import aside
+from rbt_ros.ros.errands import LOOK_S, aside
 from rbt_ros.ros.guard import described
 from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.outputs import Output
@@ -29,8 +29,18 @@ from rbt_ros.sim import Simulation
 FAR = 1 << 40  # ticks
 MOST_PENDING = 50  # samples that wait for a time between two steps
 SOON_S = 0.03  # who ends a bag is answered after that
-END_S = 5.0  # a bag whose end takes longer is told of, and the node does not wait for it
+END_S = 5.0  # a bag whose end takes longer is told of, and the node does not wait for a writer that is idle so long
+MOST_S = 60.0  # nor for one that works longer
 DIAGNOSTICS = ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
+
+
+class Extra(NamedTuple):
+    """A topic of the node that is not one of `topics.published`."""
+
+    topic: str
+    type: str
+    period_ns: int  # 0: every tick
+    made_of: Callable[[Sample, int], topics.Fields]
 
 
 class Ending:
@@ -55,6 +65,19 @@ class Ending:
         """What is to be said of a bag that is late."""
         folder, writer = self.recording.folder, self.recording.writer
         return f"the bag {folder} is not whole yet: its writer, {writer}, needs more than {END_S:g} s for its end"
+
+    def awaited(self) -> bool:
+        """Whether it has come to its end; False once its writer has done nothing for END_S, or after MOST_S."""
+        begin = idle_since = time.monotonic()
+        spent = self.recording.spent
+        while self.thread.is_alive():
+            self.thread.join(LOOK_S)
+            now = time.monotonic()
+            if self.recording.spent != spent:
+                spent, idle_since = self.recording.spent, now
+            if now > min(idle_since + END_S, begin + MOST_S):
+                break
+        return not self.thread.is_alive()
 
     def _under_way(self) -> str:
         waiting = self.waiting * 1e-6
@@ -82,8 +105,16 @@ class Ending:
 class NodeRecorder:
     """Starts and stops bags of what the node publishes. `note...` and `take` are called by the stepping thread."""
 
-    def __init__(self, node: Node, scenario: Scenario, loop: Loop, value: Callable[[str], Any]):
-        """value: of a parameter."""
+    def __init__(
+        self,
+        node: Node,
+        scenario: Scenario,
+        loop: Loop,
+        value: Callable[[str], Any],
+        extra: Sequence[Extra] = (),
+    ):
+        """value: of a parameter; extra: what is published beside what each bag holds; it comes by `also`."""
+        self._extra = tuple(extra)
         self._scenario, self._loop, self._value = scenario, loop, value
         self._name, self._logger = node.get_fully_qualified_name(), node.get_logger()
         self._opening = ""  # the folder that a thread makes now
@@ -128,13 +159,11 @@ class NodeRecorder:
         return text
 
     def close(self) -> None:
-        """When the loop has ended: let what waits be written, for END_S at most, and tell what became of it."""
+        """When the loop has ended: let what waits be written, and tell of what cannot be waited for."""
         if self._made:
             self._let_go(lambda end: end(self._loop.sim))
-        due = time.monotonic() + END_S
         for ending in self._endings:
-            ending.thread.join(max(0.0, due - time.monotonic()))
-            if ending.thread.is_alive():
+            if not ending.awaited():
                 self._logger.warning(f"{ending.not_whole}; it goes on without us, with all that it was given")
 
     def _folder(self) -> str:
@@ -153,7 +182,7 @@ class NodeRecorder:
             compression=self._value("record_compression"),
             split_bytes=round(self._value("record_split_mb") * 1e6),
             split_s=self._value("record_split_s"),
-            extra=(DIAGNOSTICS,),
+            extra=(DIAGNOSTICS, *(each[:2] for each in self._extra)),
             apart=True,
         )
 
@@ -171,6 +200,9 @@ class NodeRecorder:
             self._loop.between, self._loop.may_go_on = self.hand_over, self.keeps_up
             sim.attach(self)
             self.take(sample, stamp)
+            for topic, _, period_ns, made_of in self._extra:  # what was published at this stamp before
+                if not period_ns or (stamp - self._loop.zero_ns) % period_ns == 0:
+                    self.also(topic, made_of(sample, stamp), stamp)
 
         self._made = recording
         if not self._loop.alive:
@@ -299,8 +331,12 @@ class NodeRecorder:
 
     def diagnostics(self, fields: topics.Fields, stamp: int) -> None:
         """Record what the node says of itself."""
+        self.also(DIAGNOSTICS[0], fields, stamp)
+
+    def also(self, topic: str, fields: topics.Fields, stamp: int) -> None:
+        """Record a message of a topic that is not made of samples alone."""
         if self._recording:
-            self._recording.put(DIAGNOSTICS[0], fields, stamp)
+            self._recording.put(topic, fields, stamp)
 
     def reports(self) -> list[topics.Report]:
         """How recording goes, while it does, and of what does not come to its end."""

@@ -122,7 +122,8 @@ def test_nonsense_from_hardware_is_survived_and_the_bag_runs_again_with_the_same
     assert all(np.isfinite([*m.position, *m.velocity]).all() for m in joints)
     assert all(np.isfinite([*Motion(m).q, *Motion(m).p, *Motion(m).w_B, *Motion(m).v_B]).all() for m in odom)
     assert child.stop() == 0
-    verdict = verify(rbt.Bag(bag))
+    verdict, efforts = verify(rbt.Bag(bag)), rbt.Bag(bag).arrays("measured/efforts")
+    assert len(efforts.t_ns) > count / 10 and np.isfinite(efforts.numbers["effort"]).all()
     assert verdict.same and verdict.messages > count / 10 and not verdict.told, verdict.text()
 
 
