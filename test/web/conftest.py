@@ -168,6 +168,18 @@ def still(chromium):
     run.close()
 
 
+@pytest.fixture(scope="module")
+def moving(chromium):
+    """A page of the five bodies amid their motion, which stands still there."""
+    run = Run("five_body")
+    page = Page(chromium, run.address)
+    run.until(page, "rbt.t > 1", 0.1)
+    page("(rbt.source.socket.onmessage = null, 1)")
+    yield page
+    close_page(page)
+    run.close()
+
+
 @pytest.fixture(scope="session")
 def headset(built, tmp_path_factory):
     """A script that makes the browser believe in a headset: npm's iwer, beside what the page is built of."""

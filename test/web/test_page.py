@@ -312,10 +312,66 @@ def test_all_letters_are_in_the_picture_and_larger_where_it_is_small(run, open_p
         page = open_page(r.address, width=width, height=height)
         page("(rbt.stage.home(), rbt.stage.update(rbt.t, rbt.row))")
         letters = dict(page(IN_PICTURE))
-        assert {"ω [rad/s]", "L [N·m·s]", "x", "y", "z"} <= set(letters)
+        assert {"ω 51 rad/s", "L 1 N·m·s", "x", "y", "z"} <= set(letters)
         assert max(letters.values()) < 1.0, letters
         size = page("rbt.stage.letters[0].scale.y / rbt.stage.letters[0].userData.scale.y")
         assert size == pytest.approx(max(1.0, 560 / page("document.getElementById('stage').clientHeight")))
+
+
+BOXES = """(() => { const { stage } = rbt; stage.draw();
+    return stage.words().map((word) => {
+        const { x, y, z } = word.position.clone().applyMatrix4(stage.camera.matrixWorldInverse);
+        return [x / z, y / z, Math.abs(word.scale.x / z), 0.8 * Math.abs(word.scale.y / z)]; }); })()"""
+
+
+def test_words_do_not_cover_each_other(moving):
+    """Names of five bodies and two arrows, seen from four sides: no two boxes in the picture overlap."""
+    for view in ("home", "top", "side", "front"):
+        moving(f"rbt.stage.setView('{view}')")
+        boxes = np.array(moving(BOXES))
+        assert len(boxes) == 7
+        for i, (x, y, wide, high) in enumerate(boxes):
+            for u, v, wider, higher in boxes[:i]:
+                assert abs(x - u) > (wide + wider) / 2 - 1e-6 or abs(y - v) > (high + higher) / 2 - 1e-6, (view, i)
+
+
+def test_an_arrow_is_as_long_as_the_largest_that_is_drawn(moving):
+    """Others turn faster and have no arrow: that of the slowest one, picked, measures the scene's size."""
+    values = moving("rbt.stage.bodies.map(({ omega }) => omega.value)")
+    slowest = int(np.argmin(values))
+    moving(f"(rbt.stage.forgetPast(), rbt.select({slowest}), 1)")
+    shown = moving("rbt.stage.bodies.map(({ omega }) => omega.group.visible)")
+    assert [k for k, visible in enumerate(shown) if visible] == [slowest] and values[slowest] < 0.9 * max(values)
+    length = moving(f"rbt.stage.bodies[{slowest}].omega.head.position.y")
+    assert length == pytest.approx(moving("1.05 * rbt.stage.size"))
+
+
+def test_all_bodies_leave_trails(run, open_page):
+    """Hinged ones, too; the last point is where the centre of mass is, to float32."""
+    r = run("five_body")
+    page = open_page(r.address)
+    r.until(page, "rbt.t > 0.05", 0.02)
+    last = """rbt.stage.bodies.map(({ com, trail }) => { const k = 3 * (trail.count - 1);
+        const away = com.toArray().map((x, n) => x - trail.points[k + n]);
+        return [trail.line.visible, trail.count > 1, Math.hypot(...away)]; })"""
+    for visible, several, away in page(last):
+        assert visible and several and away < 1e-6
+
+
+def test_round_off_is_no_arrow(run, open_page):
+    """The net folds with L = 0: what is left of it is chance. A push of 1e-6 N·m for 0.1 s is some momentum."""
+    r = run("cubic_net")
+    page = open_page(r.address)
+    shown = "[rbt.stage.totalL.value, rbt.stage.totalL.group.visible, rbt.stage.totalL.label.visible]"
+    r.until(page, "rbt.t > 0.3", 0.02)
+    value, arrow, label = page(shown)
+    assert 0.0 < value < 1e-12 and not arrow and not label
+    assert page("rbt.stage.bodies[0].omega.group.visible")
+    r.live.controls.do({"key": "push.moment", "value": [0, 0, 1e-6]})
+    r.until(page, "rbt.t > 0.4", 0.02)
+    r.until(page, "rbt.stage.totalL.value > 9e-8")
+    assert page(shown)[1:] == [True, True]
+    assert page("rbt.stage.totalL.label.name").startswith("L ")
 
 
 def test_names_are_as_large_in_a_chain_as_of_one_body(run, open_page):

@@ -3,6 +3,7 @@ import { VRButton } from "three/addons/webxr/VRButton.js";
 import { SetPanel, ShowPanel, element } from "./panel.js";
 import { Playback } from "./playback.js";
 import { Plots } from "./plots.js";
+import { without } from "./roundoff.js";
 import { Layout } from "./rows.js";
 import { LiveSource, RecordedSource, address } from "./sources.js";
 import { Stage } from "./stage.js";
@@ -203,10 +204,10 @@ class App {
     const rows = [
       ["p [m]", ...made.group.position.toArray()], ["ω [rad/s]", ...made.w],
       ...(known ? [["v [m/s]", ...this.row.subarray(v + 3 * stage.selected, v + 3 * stage.selected + 3)]] : []),
-      ["L of its turning [N·m·s]", ...L],
-      ["E of its turning [J]", spin], ["E least, most at this L [J]", ...(body.moments[0] > 0 ? [(size * size) / (2 * body.moments[2]), (size * size) / (2 * body.moments[0])] : [])],
+      ["spin angular momentum [N·m·s]", ...L],
+      ["rotational energy [J]", spin], ["min, max energy at this |L| [J]", ...(body.moments[0] > 0 ? [(size * size) / (2 * body.moments[2]), (size * size) / (2 * body.moments[0])] : [])],
     ];
-    $("readout").replaceChildren(element("b", { textContent: `${body.name}, ${+body.mass.toPrecision(5)} kg; world axes` }), element("table", {}, ...rows.map(([name, ...numbers]) => element("tr", {}, element("td", { textContent: name }), ...numbers.map((x) => element("td", { textContent: compact(x) }))))));
+    $("readout").replaceChildren(element("b", { textContent: `${body.name}, ${+body.mass.toPrecision(5)} kg; world axes` }), element("table", {}, ...rows.map(([name, ...numbers]) => element("tr", {}, element("td", { textContent: name }), ...without(numbers).map((x) => element("td", { textContent: compact(x) }))))));
   }
   resize() {
     const { clientWidth, clientHeight } = $("stage");
@@ -240,6 +241,7 @@ class App {
     document.body.classList.toggle("picked", index >= 0); // on a small screen its numbers cover the scene
     if (index < 0) return;
     this.stage.selected = index;
+    this.stage.most = undefined; // its ω is drawn
     this.stage.picked = true;
     this.stage.poinsot.forget();
     if (this.row) this.show(this.t, this.row);

@@ -1,14 +1,16 @@
 // The scene: bodies, frames, arrows, trails, ropes, cameras. It shows a row; it knows nothing of where rows come from.
 import {
-  AmbientLight, AxesHelper, BufferAttribute, BufferGeometry, CanvasTexture, Color, DirectionalLight, GridHelper, Group,
-  HemisphereLight, Line, LineBasicMaterial, PerspectiveCamera, Quaternion, Raycaster, SRGBColorSpace, Scene, Sprite,
-  SpriteMaterial, Vector2, Vector3, WebGLRenderer,
+  AmbientLight, AxesHelper, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, Group, HemisphereLight,
+  Line, LineBasicMaterial, PerspectiveCamera, Quaternion, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { brief, label, spread, write } from "./letters.js";
+import { SLOWEST, faintMomentum } from "./roundoff.js";
 import { LOAD, Layout, POSE } from "./rows.js";
 import { Arrow, fade, shapeObject } from "./shapes.js";
 import { Poinsot } from "./poinsot.js";
 import { Stereo } from "./stereo.js";
+import { Trail } from "./trail.js";
 
 export const ARROWS = { // what, colour, unit
   omega: ["ω", "#ff9f43", "rad/s"],
@@ -17,8 +19,7 @@ export const ARROWS = { // what, colour, unit
   moment: ["M", "#ffd24a", "N·m"],
   gravity: ["g", "#8fa3b8", "m/s²"],
 };
-const TRAIL = 1200; // points
-const PAST = 600; // of them in a recording
+const PAST = 600; // points of a trail in a recording
 const REACH = 1.05; // of the longest arrow, as a share of the scene's size: its letter is in the picture, too
 const LOOKS = { dark: { back: "#10141a", grid: ["#3a4656", "#222b36"] }, light: { back: "#eef1f5", grid: ["#a9b4c2", "#d5dce5"] } };
 
@@ -101,10 +102,9 @@ export class Stage {
     return { rope, line };
   }
   /** A word in the scene; larger where the picture is small or shows much, but at most `most` times. */
-  letter(text, height, color, most = Infinity) {
-    const sprite = label(text, height, color);
-    sprite.name = text;
-    sprite.userData = { scale: sprite.scale.clone(), most };
+  letter(text, height, color, most = Infinity, widest = text) {
+    const sprite = label(text, height, color, widest);
+    Object.assign(sprite.userData, { scale: sprite.scale.clone(), most });
     this.letters.push(sprite);
     return sprite;
   }
@@ -127,7 +127,7 @@ export class Stage {
   arrow(key) {
     const [letter, color, unit] = ARROWS[key];
     const arrow = new Arrow(new Color(color), (key === "force" || key === "moment" ? 0.022 : 0.014) * this.size);
-    arrow.label = this.letter(`${letter} [${unit}]`, 0.075 * this.size, color);
+    arrow.label = this.letter(`${letter} [${unit}]`, 0.075 * this.size, color, Infinity, `${letter} 8.88e-8 ${unit}`);
     this.world.add(arrow.group, arrow.label);
     return arrow;
   }
@@ -150,10 +150,10 @@ export class Stage {
       made.axes.visible = this.show.bodyAxes;
       made.label.visible = there && this.show.labels && this.bodies.length > 1;
       this.name(made, i);
-      if (body.floats && there) made.trail.extend(t, made.com);
+      if (there) made.trail.extend(t, made.com);
       made.trail.line.visible = there && this.show.trails;
       const load = loads.subarray(LOAD * i, LOAD * (i + 1));
-      this.point(made.omega, "omega", made.com, made.w, there && (body.floats || i === this.selected));
+      this.point(made.omega, "omega", made.com, made.w, there && (body.floats || i === this.selected), SLOWEST);
       this.point(made.force, "force", [load[6], load[7], load[8]], load.subarray(0, 3), there);
       this.point(made.moment, "moment", made.com, load.subarray(3, 6), there);
     });
@@ -170,15 +170,16 @@ export class Stage {
     const line = 0.09 * this.size * this.enlarged;
     label.position.copy(com).z += 0.05 * this.size + line;
     for (const other of this.bodies.slice(0, i)) {
-      if (other.label.visible && other.label.position.distanceTo(label.position) < 0.5 * line) label.position.z += line;
+      if (other.label.visible && other.label.userData.base.distanceTo(label.position) < 0.5 * line) label.position.z += line;
     }
+    label.userData.base = label.position.clone();
   }
   showTotal(row) {
     const com = this.layout.vector(row, "com");
     const alone = () => (this.bodies.length === 1 ? this.spinMomentum(this.bodies[0]) : [0, 0, 0]);
     const L = this.described.known ? alone() : this.layout.vector(row, "L");
     this.com = com;
-    this.point(this.totalL, "L", com, L, true);
+    this.point(this.totalL, "L", com, L, true, faintMomentum(this.bodies, com));
     this.point(this.gravity, "gravity", com, this.described.gravity, true);
   }
   /** L of a body about its centre of mass, world axes. */
@@ -188,11 +189,12 @@ export class Stage {
     const L = new Vector3(...[0, 1, 2].map((k) => I[k][0] * inBody.x + I[k][1] * inBody.y + I[k][2] * inBody.z));
     return L.applyQuaternion(group.quaternion).toArray();
   }
-  /** An arrow whose length is the size of the scene for the largest value so far, times the slider. */
-  point(arrow, key, from, along, wanted) {
+  /** An arrow whose length is the size of the scene for the largest value so far, times the slider; none for `faint`. */
+  point(arrow, key, from, along, wanted, faint = 0) {
     const value = Math.hypot(...along);
+    const there = wanted && value > faint;
     this.largest ??= {};
-    this.largest[key] = Math.max(this.largest[key] ?? 0, value);
+    if (there) this.largest[key] = Math.max(this.largest[key] ?? 0, value); // of those that are drawn
     const reach = key === "force" ? 0.8 * REACH : REACH; // it begins where it acts
     const fitting = this.largest[key] > 0 ? (reach * this.size) / this.largest[key] : 0;
     // with the ellipsoid of ω shown, ω reaches to it
@@ -200,10 +202,13 @@ export class Stage {
     const place = from.toArray ? from.toArray() : from;
     arrow.set(place, [...along].map((x) => x * length));
     arrow.value = value;
-    arrow.group.visible &&= wanted && this.show[key];
+    arrow.group.visible &&= there && this.show[key];
     arrow.label.visible = arrow.group.visible && this.show.labels;
+    const [letter, , unit] = ARROWS[key];
+    write(arrow.label, `${letter} ${brief(value)} ${unit}`);
     const beyond = length + (0.16 * this.size * this.enlarged) / (value || 1); // the letter is not on the tip
     if (arrow.label.visible) arrow.label.position.set(...place.map((p, k) => p + along[k] * beyond));
+    arrow.label.userData.base = arrow.label.position.clone();
   }
   hang(rope, line) {
     const [a, b] = rope.bodies.map((i, k) => {
@@ -232,7 +237,6 @@ export class Stage {
     for (let k = end % stride; k <= end; k += stride) {
       const row = track.row(k);
       this.bodies.forEach(({ body, trail }, i) => {
-        if (!body.floats) return;
         const at = POSE * i;
         turn.set(row[at + 4], row[at + 5], row[at + 6], row[at + 3]);
         point.set(...body.com).applyQuaternion(turn);
@@ -255,7 +259,7 @@ export class Stage {
           low[k] = Math.min(low[k], row[POSE * i + k] - made.body.reach);
           high[k] = Math.max(high[k], row[POSE * i + k] + made.body.reach);
         }
-        see("omega", row.subarray(POSE * i + 7, POSE * i + 10));
+        if (made.body.floats || i === this.selected) see("omega", row.subarray(POSE * i + 7, POSE * i + 10));
         const load = this.layout.part(row, "load").subarray(LOAD * i, LOAD * i + 6);
         see("force", load.subarray(0, 3));
         see("moment", load.subarray(3, 6));
@@ -390,9 +394,17 @@ export class Stage {
   }
   draw() {
     if (this.view === "orbit" && !this.renderer.xr.isPresenting) this.orbit.update();
+    this.camera.updateMatrixWorld();
+    if (!this.renderer.xr.isPresenting) spread(this.words(), this.camera);
     this.world.rotation.x = this.renderer.xr.isPresenting ? -Math.PI / 2 : 0; // in a headset y is up
     if (this.renderer.xr.isPresenting) this.renderer.render(this.scene, this.camera);
     else this.stereo.render(this.scene, this.camera, this.away().length());
+  }
+  /** The labels that are shown: of arrows, then names. */
+  words() {
+    const arrows = [this.totalL, this.gravity, ...this.bodies.flatMap(({ omega, force, moment }) => [omega, force, moment])];
+    const labels = [...arrows.map((arrow) => arrow?.label), ...this.bodies.map((made) => made.label)];
+    return labels.filter((each) => each?.visible && each.userData.base);
   }
   /** The body under a point of the canvas (0 to 1 from its left and top), or -1. */
   pick(x, y) {
@@ -408,46 +420,4 @@ export class Stage {
     }
     return -1;
   }
-}
-
-/** Where a body was. */
-class Trail {
-  constructor(parent, color) {
-    this.points = new Float32Array(3 * TRAIL);
-    const geometry = new BufferGeometry().setAttribute("position", new BufferAttribute(this.points, 3));
-    this.line = new Line(geometry, new LineBasicMaterial({ color, transparent: true, opacity: 0.8 }));
-    this.line.frustumCulled = false;
-    parent.add(this.line);
-    this.clear();
-  }
-  clear() { this.count = 0; this.t = null; this.line.geometry.setDrawRange(0, 0); }
-  extend(t, point) {
-    if (this.t !== null && Math.abs(t - this.t) < 1e-9) return;
-    this.t = t;
-    if (this.count === TRAIL) { this.points.copyWithin(0, 3); this.count -= 1; }
-    this.points.set([point.x, point.y, point.z], 3 * this.count);
-    this.count += 1;
-    this.line.geometry.setDrawRange(0, this.count);
-    this.line.geometry.attributes.position.needsUpdate = true;
-  }
-}
-
-/** A word that faces the camera. */
-function label(text, height, color) {
-  const canvas = document.createElement("canvas");
-  const pen = canvas.getContext("2d");
-  const font = "600 44px system-ui, sans-serif";
-  pen.font = font;
-  canvas.width = Math.ceil(pen.measureText(text).width) + 12;
-  canvas.height = 60;
-  pen.font = font;
-  pen.fillStyle = color;
-  pen.textBaseline = "middle";
-  pen.fillText(text, 6, 31);
-  const map = new CanvasTexture(canvas);
-  map.colorSpace = SRGBColorSpace;
-  const sprite = new Sprite(new SpriteMaterial({ map, depthTest: false, transparent: true }));
-  sprite.renderOrder = 1; // after what is transparent, which would cover it
-  sprite.scale.set((height * canvas.width) / canvas.height, height, 1);
-  return sprite;
 }
