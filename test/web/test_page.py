@@ -374,6 +374,16 @@ def test_round_off_is_no_arrow(run, open_page):
     assert page("rbt.stage.totalL.label.name").startswith("L ")
 
 
+def test_plots_do_not_enlarge_the_round_off_of_float32(run, open_page):
+    """The energy of the CubeSat is the same for ever; its axis spans more than the steps of float32 (6e-8 of it)."""
+    r = run("cubesat")
+    page = open_page(r.address)
+    r.until(page, "rbt.t > 0.3", 0.05)
+    page("(rbt.tab('plots'), 1)")
+    low, high = page("(({ min, max }) => [min, max])(rbt.plots.slots[0].chart.scales.y)")
+    assert low < 20.0 < high and 1e-4 * 20.0 <= high - low < 1.0 or low <= 0.0 < 20.0 < high < 30.0
+
+
 def test_names_are_as_large_in_a_chain_as_of_one_body(run, open_page):
     """Names and arrows' letters measure the same share of the picture, however many bodies are in it."""
     shares = []

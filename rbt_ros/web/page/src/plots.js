@@ -45,6 +45,14 @@ function inBody([w, x, y, z], [a, b, c]) {
   return [a + w * p - y * r + z * q, b + w * q - z * p + x * r, c + w * r - x * q + y * p];
 }
 
+/** The range of an axis: at least 1e-4 of the numbers, which are float32: a staircase of their round-off is no curve. */
+export function wide(low, high) {
+  if (low === null || high === null) return [-1, 1];
+  const least = 1e-4 * Math.max(Math.abs(low), Math.abs(high)) || 1e-12;
+  const more = Math.max(0.06 * (high - low), (least - (high - low)) / 2);
+  return [low - more, high + more];
+}
+
 export class Plots {
   constructor(holder) {
     this.holder = holder;
@@ -86,8 +94,8 @@ export class Plots {
     slot.chart = new uPlot({
       width: Math.max(200, this.holder.clientWidth - 24 || 290),
       height: 150,
-      scales: { x: { time: false } },
-      axes: [axis, { ...axis, size: 56, space: 16, values: (u, ticks) => ticks.map((tick) => Number(tick.toPrecision(5)).toString()) }],
+      scales: { x: { time: false }, y: { range: (u, low, high) => wide(low, high) } },
+      axes: [axis, { ...axis, size: 56, space: 16, values: (u, ticks) => ticks.map((tick) => Number(tick.toPrecision(7)).toString()) }],
       series: [{ label: "t [s]", value: number }, ...labels.map((label, k) => ({ label, stroke: COLOURS[k], width: 1.5, value: number }))],
       hooks: { setCursor: [] },
     }, this.data(slot), slot.box);
