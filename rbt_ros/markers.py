@@ -108,7 +108,8 @@ class Markers:
         p_WC, L = np.array(sample.com), np.array(sample.angular_momentum_com)
         model = self._robot.model
         v_WC = np.array(sample.momentum) / model.body[:, t.MASS].sum()
-        size = angular_size(model, sample.pose, sample.twist, tuple(p_WC.tolist()), tuple(v_WC.tolist()))
+        w_B = turn_all(sample.pose[:, :4] * [1, -1, -1, -1], sample.twist[:, :3])
+        size = angular_size(model, sample.pose, sample.twist, w_B, tuple(p_WC.tolist()), tuple(v_WC.tolist()))
         return self._arrow("angular_momentum", p_WC, L, MOMENTUM, ROUND_OFF * size)
 
     def _loads(self, sample: Sample) -> list[Fields]:
