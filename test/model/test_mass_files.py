@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import sys
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -32,6 +33,14 @@ def hub(tmp_path):
     file = tmp_path / "hub.obj"
     file.write_text(BOX_OBJ, encoding="ascii")
     return file
+
+
+def test_step_files_tell_the_package_that_reads_them(monkeypatch, tmp_path):
+    """What CAD exports first: not the name of a module alone, but what to do."""
+    monkeypatch.setitem(sys.modules, "cascadio", None)
+    (tmp_path / "part.step").write_text("ISO-10303-21;\n", encoding="ascii")
+    with pytest.raises(SetupError, match="part.step: trimesh needs .*'cascadio'.*: export the part as STL"):
+        from_file(tmp_path / "part.step", unit="m", density=1.0)
 
 
 @pytest.mark.parametrize("ending", ["stl", "obj", "ply", "glb"])

@@ -26,12 +26,23 @@ def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
     try:
         scene = trimesh.load_scene(path, process=False)
         mesh = scene.to_mesh()
+    except ImportError as err:  # a reader's own package
+        raise SetupError(_reader_missing(path, err)) from err
     except Exception as err:  # trimesh raises what its readers raise, of any type
         raise ModelError(f"{path} cannot be read as a mesh: {err}.") from err
     if not len(getattr(mesh, "faces", ())):
         raise ModelError(f"{path.name}: there is no facet in it; a mesh has facets, not only points or lines.")
     vertices, facets = merged(np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces))
     return Mesh(vertices * factor, facets, path.name)
+
+
+def _reader_missing(path: Path, err: ImportError) -> str:
+    """What a format needs beside trimesh, and how to do without."""
+    if path.suffix.lower() in (".step", ".stp"):
+        way = "export the part as STL in your CAD, or pip install cascadio, which reads STEP (in m: --unit m)"
+    else:
+        way = "install that package, or give the mesh as STL, OBJ, PLY or GLB"
+    return f"{path.name}: trimesh needs a package that is not here ({err}): {way}."
 
 
 def merged(vertices: np.ndarray, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
