@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from rbt_ros.cli.arguments import add_scenario
 from rbt_ros.errors import ScenarioError
 from rbt_ros.paths import looks_like_bag
@@ -34,8 +36,8 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     size = f"{len(robot.bodies)} bodies, {robot.freedoms} freedoms, {robot.mass:g} kg"
     print(f"{scenario.name}: robot '{robot.name}', {size}")
     for body, hinge in zip(robot.bodies, robot.hinges, strict=True):
-        moments = ", ".join(f"{m:.6g}" for m in sorted(body.inertia.diagonal()))
-        print(f"  {body.name}: {hinge.kind.name.lower()} on {hinge.parent}, {body.mass:g} kg, inertia {moments} kg·m²")
+        kind = f"{hinge.kind.name.lower()} on {hinge.parent}"
+        print(f"  {body.name}: {kind}, {body.mass:g} kg, inertia {_elements(body.inertia)} kg·m²")
     for constraint in robot.constraints:
         print(f"  {constraint.kind} {constraint.name}: {constraint.among}")
     g = ", ".join(f"{c:g}" for c in scenario.gravity)
@@ -43,3 +45,10 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     rates = ", ".join(f"{key} {rate:g}" for key, rate in scenario.outputs.items())
     print(f"  outputs [Hz]: {rates}")
     return 0
+
+
+def _elements(inertia: np.ndarray) -> str:
+    """The tensor about the centre of mass in the body's axes; products of inertia where there are any."""
+    small = 1e-12 * np.abs(inertia).max()
+    places = [(i, i) for i in range(3)] + [at for at in ((0, 1), (0, 2), (1, 2)) if abs(inertia[at]) > small]
+    return ", ".join(f"{'xyz'[i]}{'xyz'[k]} {inertia[i, k]:.6g}" for i, k in places)
