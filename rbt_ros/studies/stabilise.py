@@ -132,8 +132,8 @@ def compare(until: float, progress: Callable[[float], None] | None = None) -> li
 
 
 def checkpoint_rows(curves: Iterable[Sequence[Row]], until: float) -> list[Row]:
-    """The rows at the checkpoints, or at the end where that is before the first one."""
-    times = [c for c in CHECKPOINTS if c <= until] or [until]
+    """The rows at the checkpoints, and at the end."""
+    times = sorted({*(c for c in CHECKPOINTS if c <= until), until})
     return [row for rows in curves for row in rows for t in times if abs(row.t - t) < 0.5 * row.step]
 
 
@@ -186,7 +186,7 @@ def print_rows(rows: Iterable[Row]) -> None:
         evaluations = f"{row.evaluations:g}" if row.evaluations else "-"
         cells = (f"{row.work:.3g}", f"{row.energy:.1e}", f"{row.momentum:.1e}", f"{row.attitude:.1e}")
         step = f"{1e3 * row.step:g} ms"
-        print(HEAD.format(row.integrator, step, row.stabilise, f"{row.t:.0e}", evaluations, *cells))
+        print(HEAD.format(row.integrator, step, row.stabilise, f"{row.t:.3g}", evaluations, *cells))
 
 
 def write_csv(rows: Iterable[Row], path: Path) -> None:

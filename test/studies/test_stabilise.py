@@ -44,6 +44,16 @@ def test_what_is_measured_is_known_in_advance(short):
     assert fine.evaluations == 80.0 and last["splitting", 0.1, "none"].evaluations == 0
 
 
+@pytest.mark.parametrize(("until", "times"), [(50.0, [50.0]), (1e3, [1e2, 1e3]), (1e4, [1e2, 1e4])])
+def test_the_table_has_the_end_of_the_run_too(until, times):
+    """Rows at the checkpoints until then, and at the end, whatever it is."""
+    curve = [
+        study.Row("rk4", 0.05, "none", round(tick * 0.05, 9), 80.0, 1.0, 0.0, 0.0, 0.0)
+        for tick in study.sample_ticks(until, 0.05)
+    ]
+    assert [row.t for row in study.checkpoint_rows([curve], until)] == times
+
+
 def test_angle_between_attitudes():
     """A turn by 0.3 rad is 0.3 rad, either sign of the quaternion, wherever it starts; up to π."""
     q = np.array([0.5, 0.5, -0.5, 0.5])
