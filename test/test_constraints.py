@@ -327,7 +327,7 @@ def test_the_nearest_start_tells_balls_and_floating_bodies():
     with pytest.raises(rbt.ScenarioError, match=near):
         sim.sample()
     sim.set_body("kite", position=(2.0, 0, 0), velocity=(1, 3, 0))
-    near = r"by 1; .* nearest that do: kite velocity=\(0, 3, 0\) omega_body=\(0, 0, 0\)\."
+    near = r"by 1 of its rates; .* nearest that do: kite velocity=\(0, 3, 0\) omega_body=\(0, 0, 0\)\."
     with pytest.raises(rbt.ScenarioError, match=near):
         sim.sample()
     b = rbt.RobotBuilder("pair").body("a", mass=1.0, inertia=INERTIA).body("b", mass=1.0, inertia=INERTIA)

@@ -298,11 +298,12 @@ class Loops:
     def _cannot(self, why: str, y: np.ndarray, input: Input, t_ns: int) -> str:
         """The text of an error: which constraint does not hold at y, by how much."""
         self._rank(y, input, t_ns)
-        off = np.abs(self._bond.column[[c.PHI, c.PHI_DOT]]).max(axis=0)
-        slices = self._slices
-        worst = int(np.argmax([off[at].max() for at in slices]))
-        name = f"{_kind(self._robot.constraints[worst])} '{self._robot.constraints[worst].name}'"
-        return f"start: {name} does not hold, by {off[slices[worst]].max():.4g}; {why}"
+        places, rates = np.abs(self._bond.column[[c.PHI, c.PHI_DOT]])
+        open_ = places.max() > CLOSED * max(1.0, np.abs(y[: self._robot.coordinates]).max())
+        off, what = (places, "") if open_ else (rates, " of its rates")
+        at = [float(off[rows].max()) for rows in self._slices]
+        worst = self._robot.constraints[int(np.argmax(at))]
+        return f"start: {_kind(worst)} '{worst.name}' does not hold, by {max(at):.4g}{what}; {why}"
 
     def _warn_of_redundant(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """Tell, once, which constraints follow in part from hinges and from the constraints before them."""
