@@ -34,11 +34,17 @@ def unit_quaternion(value: Sequence[float], where: str) -> Quaternion:
 
 
 def checked_sequence(sequence: str, where: str) -> str:
-    """One of the `SEQUENCES`, in capitals."""
-    name = str(sequence).upper()
+    """One of the `SEQUENCES`: turns about the body's axes. Small letters are those of fixed axes elsewhere: refused."""
+    name = str(sequence)
+    if name not in SEQUENCES and name.upper() in SEQUENCES:
+        raise ModelError(
+            f"{where}: '{name}' in small letters means turns about fixed axes in some libraries; say which: "
+            f"'{name.upper()}' turns about the body's axes, one after the other, and the fixed axes {', '.join(name)} "
+            f"are '{name.upper()[::-1]}' with the angles in the opposite order."
+        )
     if name not in SEQUENCES:
         raise ModelError(
-            f"{where}: '{sequence}' is no Euler sequence; use three of X Y Z, no two neighbours alike: ZYX."
+            f"{where}: '{sequence!s:.80}' is no Euler sequence; use three of X Y Z, no two neighbours alike: ZYX."
         )
     return name
 

@@ -12,7 +12,7 @@ from rbt_ros.model.checks import numbers
 from rbt_ros.toolbox.result import EventHit
 from rbt_ros.toolbox.state import LabState
 from rbt_ros.toolbox.track import Track
-from rbt_ros.toolbox.vectors import arguments
+from rbt_ros.toolbox.vectors import arguments, called
 
 
 def checked_events(given: Any) -> list[Event]:
@@ -46,7 +46,11 @@ def find_hits(track: Track, events: Sequence[Event]) -> list[EventHit]:
 
 def _value(k: int, event: Event, t: float, state: LabState) -> float:
     """What the function of event `k` returns, as one number."""
-    value = numbers(event.function(t, state), f"event {k}: the function at t = {t:.9g} s returned", ScenarioError)
+    value = numbers(
+        called(event.function, f"event {k}", t, t, state),
+        f"event {k}: the function at t = {t:.9g} s returned",
+        ScenarioError,
+    )
     if value.size != 1:
         raise ScenarioError(f"event {k}: the function at t = {t:.9g} s returned {value.size} numbers, not one.")
     return float(value.item())

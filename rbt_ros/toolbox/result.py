@@ -10,7 +10,7 @@ import numpy as np
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import matrices
 from rbt_ros.model.checks import numbers
-from rbt_ros.paths import writing
+from rbt_ros.paths import as_path, writing
 from rbt_ros.results import empty_figure, write_columns
 from rbt_ros.toolbox.forces import totals
 from rbt_ros.toolbox.gimbal import GimbalLock
@@ -252,7 +252,7 @@ class LabResult:
         figure.suptitle(title or f"{self.body.name}, {self.solver}")
         if path is not None:
             with writing(path):
-                figure.savefig(path, dpi=150)
+                figure.savefig(as_path(path, "figure", ScenarioError), dpi=150)
         return figure
 
 

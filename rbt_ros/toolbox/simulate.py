@@ -1,5 +1,7 @@
 """`simulate`: one rigid body, from a start over a time span, by any solver, in any attitude formalism."""
 
+import difflib
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -31,6 +33,21 @@ FIXED = ("semi_implicit", "rk4", "dop853", "lie_euler")
 TORQUE_FREE = ("exact", "splitting")
 OURS = (*FIXED, *TORQUE_FREE, "dop853_adaptive")
 STEP = 1e-3  # [s] of fixed steps, unless said otherwise
+MOST = 10**8  # fixed steps: 10 GB of samples
+MATLAB = {  # of the Rigid Body Toolbox
+    "F_b": "force=",
+    "M_b": "torque=",
+    "tspan": "span=",
+    "iPosition_e": "position=",
+    "iVelocity_e": "velocity=",
+    "iVelocity_b": "velocity_b=",
+    "iOmega_b": "omega_b=",
+    "iQuaternion": "quaternion=",
+    "iEuler": 'euler=("ZYX", psi, theta, phi)',
+    "ode_options": "rtol=, atol=, max_step=, first_step=",
+    "mass": "rbt.RigidBody(mass=), the first argument,",
+    "inertia": "rbt.RigidBody(inertia=), the first argument,",
+}
 OPTIONS = {  # what each kind of solver takes
     "fixed": ("step",),
     "adaptive": ("rtol", "atol", "max_step"),
@@ -88,6 +105,7 @@ def simulate(
     normalise: str | None = "projection",
     stabilise: str | Stabilise = "none",
     progress: bool | Callable[[float], None] = False,
+    **unknown: Any,
 ) -> LabResult:
     """The motion of `body` (default: 1 kg, 1 kg·m² about each axis) from t = 0 over `duration` [s] (default: 1), or
     over `span` = (from, to) [s].
@@ -106,6 +124,7 @@ def simulate(
     "switch" or "continue") or "matrix". normalise: "projection", "manifold", "multiplier" or None. stabilise: "none",
     "gradient" or "projection" keep angular momentum and energy by correcting each fixed step (`rbt.Stabilise`).
     """
+    _refuse_unknown(unknown)
     body = RigidBody() if body is None else body
     if not isinstance(body, RigidBody):
         raise ScenarioError(f"the body is a {type(body).__name__}, not a RigidBody: rbt.RigidBody(mass=, inertia=).")
@@ -118,7 +137,7 @@ def simulate(
         _known("formalism", formalism, FORMALISMS),
         _normalise(normalise, formalism),
         Guard(name, action) if formalism == "euler" else None,
-        _options(solver, given),
+        _options(solver, given, problem.span),
         _stabilise(stabilise, body),
         _progress(progress),
     )
@@ -201,6 +220,17 @@ def _form(way: Way, y13: np.ndarray, t0: float) -> tuple[Formalism, Guard | None
 
 
 # ------------------------------------------------------------------------------------------------ what was given
+def _refuse_unknown(given: Sequence[str] | dict[str, Any]) -> None:
+    """ScenarioError for arguments that are not there: the toolbox's own names, and slips of the pen."""
+    known = [name for name in inspect.signature(simulate).parameters if name not in ("body", "unknown")]
+    for name in given:
+        if name in MATLAB:
+            raise ScenarioError(f"simulate: {name} is {MATLAB[name]} here; more in docs/from_matlab.md.")
+        near = difflib.get_close_matches(name, known, 1)
+        meant = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}."
+        raise ScenarioError(f"simulate: there is no argument '{name}'; {meant}")
+
+
 def _solvers() -> tuple[str, ...]:
     return (*OURS, *(name for name in solver_runs.names() if name not in OURS))
 
@@ -253,7 +283,7 @@ def _one(value: Any, what: str) -> float:
     return float(array)
 
 
-def _options(solver: str, given: dict[str, float | None]) -> dict[str, float]:
+def _options(solver: str, given: dict[str, float | None], span: tuple[float, float]) -> dict[str, float]:
     """Those options that were given, checked."""
     kind = "adaptive" if solver == "dop853_adaptive" else "fixed" if solver in OURS else "named"
     options = {name: _one(value, name) for name, value in given.items() if value is not None}
@@ -262,19 +292,29 @@ def _options(solver: str, given: dict[str, float | None]) -> dict[str, float]:
             raise ScenarioError(f"solver '{solver}' takes {', '.join(OPTIONS[kind])}, not {name}.")
         if not (math.isfinite(value) and value > 0):
             raise ScenarioError(f"{name} {value} must be a positive finite number.")
+    if (span[1] - span[0]) / MOST > options.get("max_step", math.inf):
+        raise ScenarioError(
+            f"max_step {options['max_step']:g} s would make more than {MOST:.0g} steps over {span[1] - span[0]:g} s; "
+            "give a larger one."
+        )
     return options
 
 
 def _steps(span: tuple[float, float], options: dict[str, float]) -> Steps:
     """Whole steps over the span."""
     step, length = options.get("step", STEP), span[1] - span[0]
-    h_ns, whole = round(step * 1e9), round(length / step)
+    h_ns, whole = round(step * 1e9), round(min(length / step, 1e18))
     if h_ns <= 0 or abs(step * 1e9 - h_ns) > 1e-3:
         raise ScenarioError(f"step {step} s must be a positive whole number of nanoseconds.")
+    if whole > MOST:
+        raise ScenarioError(
+            f"{length:.4g} s in steps of {step:g} s are {length / step:.3g} samples, more than {MOST:.0g}; take longer "
+            "steps, a solver with error control (dop853_adaptive) or rbt.Simulation, which samples less often."
+        )
     if whole < 1 or abs(whole * step - length) > 1e-9 * length:
         raise ScenarioError(
             f"{length:.9g} s are not a whole number of steps of {step:g} s; {max(1, whole) * step:.9g} s would be. "
-            "Change the end or step=, or take ode45."
+            "Change the end or step=, or take a solver with error control: ode45 without step=."
         )
     return Steps(span[0], h_ns, whole)
 

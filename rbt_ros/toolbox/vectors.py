@@ -9,7 +9,7 @@ import numpy as np
 
 from rbt_ros.core.signals import cubic_pieces
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.checks import numbers
+from rbt_ros.model.checks import LONGEST_S, numbers
 from rbt_ros.model.signals import BETWEEN
 from rbt_ros.toolbox.state import LabState
 
@@ -32,11 +32,11 @@ class OfTime(NamedTuple):
 
     def at(self, t: float, state: LabState | None) -> np.ndarray:
         """Its value, checked."""
-        return checked(self.function(t), self.where, t)
+        return checked(called(self.function, self.where, t, t), self.where, t)
 
     def at_all(self, times: list[float]) -> np.ndarray:
         """Its values (n, 3) at times (n,), checked together."""
-        values = [self.function(t) for t in times]
+        values = [called(self.function, self.where, t, t) for t in times]
         try:
             rows = np.array(values, dtype=float)
         except (TypeError, ValueError):
@@ -56,7 +56,7 @@ class OfState(NamedTuple):
     def at(self, t: float, state: LabState | None) -> np.ndarray:
         """Its value, checked."""
         assert state is not None
-        return checked(self.function(t, state), self.where, t)
+        return checked(called(self.function, self.where, t, t, state), self.where, t)
 
 
 class Series:
@@ -80,6 +80,8 @@ class Series:
         if falls.size:
             before, after = self.times[falls[0] : falls[0] + 2]
             raise ScenarioError(f"{where}: the times must rise, and {after:g} s follows {before:g} s.")
+        if np.abs(self.times).max() > LONGEST_S:
+            raise ScenarioError(f"{where}: times must lie within ±{LONGEST_S:g} s, and one is {self.times[-1]:g} s.")
         self._pieces = [cubic_pieces(self.times, v) for v in self.values.T] if between == "cubic" else []
 
     def at(self, t: Any, state: LabState | None = None) -> np.ndarray:
@@ -138,6 +140,17 @@ def arguments(function: Callable[..., Any]) -> int:
         return 1
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.kind in positional and p.default is inspect.Parameter.empty for p in parameters)
+
+
+def called(function: Callable[..., Any], where: str, t: float, *given: Any) -> Any:
+    """What a function returns; ScenarioError where it has no value at t [s]. Its other errors are its own."""
+    try:
+        return function(*given)
+    except ArithmeticError as err:
+        raise ScenarioError(
+            f"{where}: the function at t = {t:.9g} s has no value ({type(err).__name__}: {err}); start the span later, "
+            "or let it return one there."
+        ) from err
 
 
 def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:

@@ -45,7 +45,7 @@ def test_both_frames(flight):
 def test_attitude_in_all_forms(flight):
     from rbt_ros.model.attitude import from_euler
 
-    for sequence in (None, "ZYX", "ZXZ", "xyz"):
+    for sequence in (None, "ZYX", "ZXZ", "XYZ"):
         q = np.array([from_euler(sequence or "ZYX", a, "test") for a in flight.euler(sequence)])
         assert np.abs(np.abs((q * flight.quaternion).sum(axis=1)) - 1).max() < 1e-14
     assert np.abs(flight.matrix @ flight.matrix.transpose(0, 2, 1) - np.eye(3)).max() < 1e-14
