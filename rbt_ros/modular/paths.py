@@ -47,6 +47,7 @@ class ShapePath(NamedTuple):
 
 def polygon(corners: Sequence[Sequence[float]], joints: Sequence[str] = ("psi1", "psi2")) -> ShapePath:
     """Straight from corner to corner [rad]; it closes only where the last corner is the first."""
+    _some_joints(joints, "polygon")
     points = numbers(corners, "polygon", ScenarioError)
     if points.ndim != 2 or len(points) < 2 or points.shape[1] != len(joints) or not np.isfinite(points).all():
         raise ScenarioError(
@@ -110,6 +111,7 @@ def spline(points: Sequence[Sequence[float]], joints: Sequence[str] = ("psi1", "
     """A closed smooth curve through the points [rad], back to the first one: cubic, periodic, one piece per point."""
     from scipy.interpolate import CubicSpline
 
+    _some_joints(joints, "spline")
     given = numbers(points, "spline", ScenarioError)
     if given.ndim != 2 or len(given) < 3 or given.shape[1] != len(joints) or not np.isfinite(given).all():
         raise ScenarioError(
@@ -119,6 +121,14 @@ def spline(points: Sequence[Sequence[float]], joints: Sequence[str] = ("psi1", "
     slope = curve.derivative()
     pieces = tuple(lambda s, k=k: (curve(k + s), slope(k + s)) for k in range(len(given)))
     return ShapePath(tuple(joints), pieces, smooth=True)
+
+
+def _some_joints(joints: Sequence[str], what: str) -> None:
+    """ScenarioError where no joint moves, or one moves twice."""
+    if isinstance(joints, str) or not len(joints) or len({*joints}) < len(joints):
+        raise ScenarioError(
+            f"{what}: joints {joints!r:.80} must be names of joints, one at least, each once: ('psi1',)."
+        )
 
 
 def profile(kind: str, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

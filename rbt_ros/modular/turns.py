@@ -102,6 +102,7 @@ def along(robot: Robot | Folding, path: ShapePath, steps: int | None = None) -> 
 
 def net_turn(robot: Robot, path: ShapePath, steps: int | None = None) -> Turn:
     """The turn by a closed path of the shape, from rest to rest; steps as `along` has them."""
+    _check_kinds(robot, path, steps)
     corners = path.corners
     if np.abs(corners[0] - corners[-1]).max() > 1e-9:
         raise ScenarioError(
@@ -110,6 +111,17 @@ def net_turn(robot: Robot, path: ShapePath, steps: int | None = None) -> Turn:
         )
     check_path(robot, path)
     return as_turn(along(robot, path, steps)[-1], way(path, steps or STEPS))
+
+
+def _check_kinds(robot: Any, path: Any, steps: Any) -> None:
+    """ScenarioError where one of them is something else."""
+    if not isinstance(robot, Robot) or not isinstance(path, ShapePath):
+        raise ScenarioError(
+            f"net_turn takes a Robot and a ShapePath (rectangle, polygon, ellipse, spline), not {type(robot).__name__} "
+            f"and {type(path).__name__}."
+        )
+    if steps is not None and (not isinstance(steps, int | np.integer) or steps < 1):
+        raise ScenarioError(f"net_turn: steps {steps!r:.40} must be a whole number from 1 on, of each piece.")
 
 
 def check_path(robot: Robot, path: ShapePath) -> None:

@@ -89,3 +89,19 @@ def test_what_is_refused(arguments, message, tmp_path):
     with pytest.raises(rbt.RbtError) as err:
         solve.main(["path", *arguments, "--out", str(tmp_path)])
     assert str(err.value).startswith(message)
+
+
+def test_a_path_that_collides_tells_its_turn_before_it_is_refused(tmp_path, capsys):
+    """The map of turns has it too: 11.632° of the square of 90° by 90°."""
+    with pytest.raises(rbt.ScenarioError, match="the path collides"):
+        solve.main(["path", "--rectangle=90,90", "--out", str(tmp_path)])
+    turn = turns.net_turn(rbt.modular.l_shape(), paths.rectangle(np.pi / 2, np.pi / 2))
+    assert capsys.readouterr().out.startswith(f"turns by {np.degrees(turn.angle):.6f}°")
+    assert np.degrees(turn.angle) == pytest.approx(11.632, abs=1e-3)
+
+
+@pytest.mark.parametrize("make", [paths.polygon, paths.spline])
+@pytest.mark.parametrize("joints", [(), ("psi1", "psi1"), "psi"])
+def test_a_path_moves_each_of_its_joints_once(make, joints):
+    with pytest.raises(rbt.ScenarioError, match="must be names of joints, one at least, each once"):
+        make(np.zeros((3, len(joints))), joints)

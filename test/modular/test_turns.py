@@ -198,6 +198,14 @@ def test_embedding_agrees_with_the_tree():
             lambda: paths.polygon([(0, 0)]),
             "polygon: corners of shape (1, 2) must be two or more rows of 2 finite angles",
         ),
+        (
+            lambda: turns.net_turn(None, paths.rectangle(1, 1)),
+            "net_turn takes a Robot and a ShapePath (rectangle, polygon, ellipse, spline), not NoneType and ShapePath.",
+        ),
+        (
+            lambda: turns.net_turn(rbt.modular.rods(), paths.rectangle(1, 1), steps=0),
+            "net_turn: steps 0 must be a whole number from 1 on, of each piece.",
+        ),
         (lambda: paths.rectangle(1, 1, first=3), "rectangle: first 3 must be 1 (the thesis' clockwise) or 2."),
         (lambda: paths.profile("bang", np.zeros(1)), "time profile 'bang' is not one of minimum_jerk, trapezoid."),
         (
