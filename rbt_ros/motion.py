@@ -14,7 +14,7 @@ from rbt_ros.core.jit import direct
 from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
 from rbt_ros.errors import ChangeError, ModelError, ScenarioError
-from rbt_ros.model.checks import remembered
+from rbt_ros.model.checks import END_NS, LONGEST_S, remembered
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.friction import warn_of_no_drag
@@ -258,6 +258,12 @@ class Motion(HasModes):
         self._balance.watch(self._mech.now.robot, self._mech.model)
         self._how.choose(self._mech)
         self._latch()
+
+    def _refuse_beyond(self, end: int) -> None:
+        """ScenarioError where that tick is later than time can be counted."""
+        h_ns, zero_ns = self._grid
+        if zero_ns + end * h_ns > END_NS:
+            raise ScenarioError(f"tick {end} lies beyond {LONGEST_S:g} s, up to which scenario time is counted.")
 
     # what can be known
 

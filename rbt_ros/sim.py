@@ -400,8 +400,8 @@ class Simulation(Motion):
         """Compute `ticks` steps. SolveError names the tick and the hinge; the last good state is kept."""
         if ticks.__class__ is not int or ticks < 0:
             ticks = whole_number(ticks, "ticks")
-        inputs, observers, tick = self._inputs, self._observers, self.tick
-        end = tick + ticks
+        inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
+        self._refuse_beyond(end)
         while tick < end:
             if tick >= inputs.current_end:
                 self._renew()

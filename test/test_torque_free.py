@@ -313,3 +313,15 @@ def test_the_attitude_stays_a_turn(integrator):
     sim.advance(1000)
     R = np.array(rotation(tuple(sim.state.q[:4])))
     assert np.abs(R @ R.T - np.eye(3)).max() <= 8 * EPS
+
+
+@pytest.mark.parametrize("integrator", ["exact", "splitting", "rk4"])
+def test_time_ends_where_it_cannot_be_counted(integrator):
+    """64 bits of nanoseconds hold 292 years, and scenario time 285: one tick more is refused, and nothing moves."""
+    sim = rbt.Simulation(rbt.load("cubesat").robot, integrator=integrator, step=3e9)
+    sim.set_body("cubesat", omega_body=(1e-12, 2e-12, 0))
+    sim.advance(3)
+    good = sim.digest()
+    with pytest.raises(rbt.ScenarioError, match=r"tick 4 lies beyond 9e\+09 s, up to which scenario time is counted\."):
+        sim.advance()
+    assert sim.digest() == good and sim.t_ns == 9 * 10**18

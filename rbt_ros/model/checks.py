@@ -10,6 +10,7 @@ from rbt_ros.errors import ModelError, RbtError, ScenarioError
 
 WORLD = "world"  # what stands still: a parent of hinges, an end of closures
 LONGEST_S = 9e9  # [s] 285 years: what counts in 64 bits of nanoseconds
+END_NS = int(LONGEST_S) * 1_000_000_000
 STAMP_END_NS = 2**31 * 1_000_000_000  # the seconds of a ROS stamp have 32 bits
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
