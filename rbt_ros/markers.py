@@ -173,8 +173,9 @@ class Markers:
 
 
 def size_of(robot: Robot) -> float:
-    """How large what is drawn is [m]."""
-    return max([SMALLEST, *(extent(body) for body in robot.bodies)])
+    """How large what is drawn is [m]: as the largest body, on a rope up to five times as large, so that it is seen."""
+    largest = max([SMALLEST, *(extent(body) for body in robot.bodies)])
+    return max([largest, *(min(0.3 * rope.length, 5.0 * largest) for rope in robot.ropes)])
 
 
 def letters_of(robot: Robot) -> float:

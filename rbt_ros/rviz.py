@@ -163,7 +163,8 @@ def _sizes(kind: str, size: float, scenario: Scenario) -> dict[str, Any]:
 def _extent(scenario: Scenario) -> tuple[list[float], float]:
     """Middle and radius [m] of all that is drawn: bodies wherever their hinges let them, their arrows and labels.
 
-    What hangs on the world stays in a sphere about its hinge, mostly in the lower part; what floats starts there.
+    What hangs on the world stays in a sphere about its hinge, mostly in the lower part, or about the end of its rope.
+    What floats is where it starts.
     """
     robot, sample = scenario.robot, Simulation.of(scenario).sample()
     far, floats = reaches(robot), _floating(robot)
@@ -175,6 +176,11 @@ def _extent(scenario: Scenario) -> tuple[list[float], float]:
             down = np.array(scenario.gravity) / weight if weight > 0.0 else np.zeros(3)
             middles.append(np.array(hinge.at) + HANGING * reach * down)
             radii.append(reach * (1.0 if weight == 0.0 else SWINGING))
+    for rope in robot.ropes:
+        for name, at in ((rope.body_a, rope.at_a), (rope.body_b, rope.at_b)):
+            if name == WORLD:
+                middles.append(np.array(at, dtype=float))
+                radii.append(rope.length)
     middle = (np.min(middles, axis=0) + np.max(middles, axis=0)) / 2.0
     around = [float(np.linalg.norm(p - middle)) + radius for p, radius in zip(middles, radii, strict=True)]
     arrows = ARROW_LENGTH * size_of(robot) + (BEYOND + 1.2) * letters_of(robot)

@@ -172,6 +172,14 @@ def test_a_body_without_shapes_is_the_box_of_its_inertia_and_a_mesh_is_as_large(
     assert size_of(b.build()) == pytest.approx(size_of(bare))
 
 
+@pytest.mark.parametrize(("length", "size"), [(0.1, 0.1), (1.0, 0.3), (1000.0, 0.5)])
+def test_what_is_drawn_of_a_small_body_grows_with_its_rope_up_to_five_times(length, size):
+    ball = [{"kind": "sphere", "size": 0.1}]
+    b = rbt.RobotBuilder("stone").body("stone", mass=1.0, inertia=(1, 1, 1), shapes=ball)
+    b.rope("line", "world", "stone", at_a=(0, 0, 1), at_b=(0, 0, 0), length=length)
+    assert size_of(b.build()) == pytest.approx(size)
+
+
 def test_multi_dof_joint_states_have_the_child_in_the_parents_hinge_frame():
     sim = rbt.load("five_body").simulation()
     sim.set_hinge("elbow", euler=("ZYX", 0.3, 0.2, 0.1), omega=(1.0, 2.0, 3.0))
