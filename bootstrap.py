@@ -363,7 +363,7 @@ class Environment:
         if self.extras:
             names = ", ".join(self.extras)
             stages.append(Stage(f"extras {names}", (), lambda: self._install(self.extras)))
-        if "dev" in self.extras and distro is None:  # an installed ROS has its own, or none
+        if {"dev", "bench"} & set(self.extras) and distro is None:  # an installed ROS has its own, or none
             definitions = (ROOT / "rbt_ros" / "interface_definitions.py").read_text(encoding="utf-8")
             stages.append(Stage("simulation_interfaces", (definitions,), self._simulation_interfaces))
         return stages

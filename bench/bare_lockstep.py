@@ -3,10 +3,9 @@
 import time
 
 import rclpy
+import until_asked
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import WrenchStamped
-from rclpy._rclpy_pybind11 import RCLError
-from rclpy.executors import ExternalShutdownException
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -55,14 +54,11 @@ class PingPong:
 
 
 def main():
-    rclpy.init()
+    until_asked.begin()
     node = rclpy.create_node("bare")
     game = PingPong(node)
     node.create_timer(1.0, game.look)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException, RCLError):
-        pass  # the ordinary end, wherever it was
+    until_asked.spin(node)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """Answers every joint_states with a wrench of the same stamp, as the smallest controller does."""
 
 import rclpy
+import until_asked
 from geometry_msgs.msg import WrenchStamped
-from rclpy._rclpy_pybind11 import RCLError
-from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
 
 
 def main():
-    rclpy.init()
+    until_asked.begin()
     node, answer = rclpy.create_node("echo"), WrenchStamped()
     publisher = node.create_publisher(WrenchStamped, "wrench/cubesat", 10)
 
@@ -17,10 +16,7 @@ def main():
         publisher.publish(answer)
 
     node.create_subscription(JointState, "joint_states", on_state, 10)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException, RCLError):
-        pass  # the ordinary end, wherever it was
+    until_asked.spin(node)
 
 
 if __name__ == "__main__":

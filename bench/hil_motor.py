@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import rclpy
-from rclpy.executors import ExternalShutdownException
+import until_asked
 from sensor_msgs.msg import JointState
 
 PERIOD_NS = 1_000_000
@@ -26,7 +26,7 @@ def echo():
         publisher.publish(answer)
 
     node.create_subscription(JointState, "measured/joint_states", on_sample, 10)
-    rclpy.spin(node)
+    until_asked.spin(node)
 
 
 def motor(seconds):
@@ -60,11 +60,8 @@ def motor(seconds):
 
 
 def main():
-    rclpy.init()
-    try:
-        echo() if sys.argv[1] == "echo" else motor(float(sys.argv[1]))
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # the ordinary end
+    until_asked.begin()
+    echo() if sys.argv[1] == "echo" else motor(float(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,14 @@ def test_with_a_sourced_ros_no_wheels_are_installed(bootstrap):
     assert without.venv_options == []
 
 
+@pytest.mark.parametrize(("target", "made"), [("demo", False), ("test", True), ("bench", True)])
+def test_what_tests_and_benchmarks_need_is_made_with_their_environment(bootstrap, target, made):
+    """simulation_interfaces, without which a row of the benchmarks was left out."""
+    place = bootstrap.environment(target, ("dev",) if target == "test" else ())
+    place.machine = machine(bootstrap)
+    assert ("simulation_interfaces" in [stage.name for stage in place.stages()]) == made
+
+
 @pytest.mark.parametrize(
     "facts, words",
     [
