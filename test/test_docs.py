@@ -85,7 +85,7 @@ def rbt_command(monkeypatch, *words):
     return end.value.code
 
 
-NAMES = ("rbt solve effort", "rbt view --build")  # of what there is, in sentences
+MENTIONED = ("rbt solve effort", "rbt view --build")  # of what there is, in sentences
 
 
 def commands(page):
@@ -98,7 +98,7 @@ def commands(page):
         line for line in re.findall(r"(?<!`)`(rbt [^`]+)`(?!`)", text) if re.fullmatch(r"rbt \S+ [^-A-Z][^A-Z]*", line)
     ]
     single = [part.strip() for line in (*lines, *inside) for part in line.split("&&")]
-    return [shlex.split(line) for line in dict.fromkeys(single) if line.startswith("rbt ") and line not in NAMES]
+    return [shlex.split(line) for line in dict.fromkeys(single) if line.startswith("rbt ") and line not in MENTIONED]
 
 
 def pages_with_commands():
