@@ -13,30 +13,33 @@ from rbt_ros.paths import writing
 from rbt_ros.results import Energy, Result, empty_figure
 
 ZXZ = ("ψ", "θ", "φ")
+SLIDE = "position"  # what a sliding hinge moves
 
 
 def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
-    """What hinge `name` turned over time [rad], by label: Z-X-Z angles of a spherical hinge, else its one angle.
+    """What hinge `name` moved over time, by label: Z-X-Z angles [rad] of a spherical hinge, else its one angle [rad] or
+    position [m].
 
     Z-X-Z angles may turn fast: take samples so often that none turns by more than π in between.
     """
     motion = result.hinge(name)
-    if result.robot.hinges[result.robot.hinge_index(name)].kind == JointKind.SPHERICAL:
+    kind = result.robot.hinges[result.robot.hinge_index(name)].kind
+    if kind == JointKind.SPHERICAL:
         return dict(zip(ZXZ, zxz_angles(motion.quaternion).T, strict=True))
-    return {"angle": motion.angle}
+    return {SLIDE if kind == JointKind.PRISMATIC else "angle": motion.position}
 
 
 def hinges_figure(
     time: np.ndarray, angles: Mapping[str, Mapping[str, np.ndarray]], energy: Energy, title: str = ""
 ) -> Any:
-    """One diagram per hinge with its angles [rad] by label, and one of the energies [J], over `time` [s]."""
+    """One diagram per hinge with what it moved by label, and one of the energies [J], over `time` [s]."""
     rows = len(angles) + 1
     figure = empty_figure(9, 2 * rows)
     axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     for ax, (hinge, curves) in zip(axes, angles.items(), strict=False):
         for label, angle in curves.items():
             ax.plot(time, angle, label=label)
-        ax.set_ylabel(f"{hinge} [rad]")
+        ax.set_ylabel(f"{hinge} [{'m' if SLIDE in curves else 'rad'}]")
         if len(curves) > 1:
             ax.legend(ncols=len(curves), fontsize=8, loc="best")
     for label, values in (("kinetic", energy.kinetic), ("potential", energy.potential), ("total", energy.total)):
@@ -55,8 +58,8 @@ def hinges_figure(
 def zxz_figure(result: Result, path: str | Path | None = None) -> Any:
     """The figure of the five-body course work for any robot: every hinge with angles, and the energies; saved when
     `path` is given."""
-    turning = (JointKind.SPHERICAL, JointKind.REVOLUTE)
-    angles = {h.name: hinge_angles(result, h.name) for h in result.robot.hinges if h.kind in turning}
+    drawn = (JointKind.SPHERICAL, JointKind.REVOLUTE, JointKind.PRISMATIC)
+    angles = {h.name: hinge_angles(result, h.name) for h in result.robot.hinges if h.kind in drawn}
     figure = hinges_figure(result.t, angles, result.energy, result.robot.name)
     if path is not None:
         figure.savefig(path, dpi=150)

@@ -16,6 +16,7 @@ from rbt_ros.studies import figure_style as style
 from rbt_ros.studies import maps
 from rbt_ros.studies.histories import history_of, read_history
 from rbt_ros.studies.map_figures import heat_figure, read_map, sphere_figure
+from rbt_ros.studies.plots import zxz_figure
 from rbt_ros.studies.poinsot_figures import cones_figure, ellipsoid, herpolhode_figure, once_round, polhode_figure
 from rbt_ros.studies.time_figures import (
     attitude_figure,
@@ -181,6 +182,17 @@ def test_forces_of_constraints_ropes_and_hinges_are_drawn(tmp_path, monkeypatch,
             same(rows["luff, hinge"][0], result.t, result.reaction("luff").force)
     code, out = rbt_plot(monkeypatch, capsys, tmp_path / "crane.csv", "--what", "forces", "--out", tmp_path)
     assert code == 0 and f"wrote {tmp_path / 'crane_forces.png'}" in out
+
+
+def test_the_figure_of_a_run_shows_sliding_hinges_too():
+    """Of `rbt run`: it had turning ones only, and of a slider the energy alone."""
+    b = rbt.RobotBuilder("lift").body("car", mass=2.0, inertia=(1, 1, 1))
+    b.hinge("shaft", "prismatic", parent="world", child="car").body("door", mass=1.0, inertia=(1, 1, 1))
+    b.hinge("post", "revolute", parent="car", child="door")
+    result = rbt.Simulation(b.build(), gravity=(0, 0, -9.81)).run(until=0.1, every=0.05)
+    figure = zxz_figure(result)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["shaft [m]", "post [rad]", "energy [J]"]
+    same(figure.axes[0], result.t, result.hinge("shaft").position)
 
 
 def test_what_has_no_forces_says_so(free):
