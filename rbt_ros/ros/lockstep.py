@@ -18,7 +18,7 @@ class Gate:
         self._intake, self._stamp_ns = intake, stamp_ns
         self._barrier = Barrier()
         self._passed = -1  # the step whose answers are behind us
-        self._passed_ns = -1  # the stamp of then
+        self._passed_ns, self._answered = -1, frozenset[str]()  # the stamp of then, and who had answered
         self._repeat_at = 0
         self._repeated = False  # whether this step was counted as one that needed a repeat
 
@@ -37,6 +37,7 @@ class Gate:
     def rewind(self) -> None:
         """The steps are counted from 0 again."""
         self._passed = self._passed_ns = -1
+        self._answered = frozenset()
         self.forget()
 
     def waits_for(self, posted: Posted) -> bool:
@@ -51,7 +52,9 @@ class Gate:
         """
         now, first = self._stamp_ns(), self._barrier.first_answer(posted)
         self._intake.latency.measure(posted, now)
-        if first is None and not self._is_in_time(posted, now, step):
+        if self.options.stamps == "period":
+            self._take_of_period(posted, now)
+        elif first is None and (posted.stamp_ns != now or not self.is_shut(step)):
             self._be_late(posted)
         elif first is None or (self._barrier.keeps(first) and self._refuses(first)):
             self._barrier.take(posted)
@@ -61,11 +64,16 @@ class Gate:
                 "one message per topic and tick."
             )
 
-    def _is_in_time(self, posted: Posted, now: int, step: int) -> bool:
-        """Whether its stamp answers the tick of now, or may answer the next one that waits."""
-        if self.options.stamps == "period":
-            return self._passed_ns < posted.stamp_ns <= now
-        return posted.stamp_ns == now and self.is_shut(step)
+    def _take_of_period(self, posted: Posted, now: int) -> None:
+        """Of a sender that is led by the clock there is one message per period, whose stamp may be behind.
+
+        So who has answered the wait before sends the answer to this one next. Of who has not, it may still come.
+        """
+        is_next = posted.source in self._answered or posted.stamp_ns > self._passed_ns
+        if posted.stamp_ns > now or not is_next:
+            self._be_late(posted)
+        else:
+            self._barrier.take(posted)
 
     def _is_mute(self, posted: Posted) -> bool:
         """Whether it answers without a command, as a controller manager does while no controller is active."""
@@ -102,10 +110,12 @@ class Gate:
         return True
 
     def _open(self, step: int) -> None:
-        for posted in self._barrier.pass_on():
+        answers = self._barrier.pass_on()
+        for posted in answers:
             if not self._is_mute(posted):
                 self._intake.accept(posted)
         self._passed, self._passed_ns, self._repeated = step, self._stamp_ns(), False
+        self._answered = frozenset(posted.source for posted in answers)
         self._intake.take_deferred()
 
     # while it is shut: times are steady [ns]

@@ -181,7 +181,7 @@ def lockstep_table(robot: Robot) -> tuple[Declared, ...]:
         Declared(
             "lockstep.stamps",
             "tick",
-            "which stamps answer: of the tick that waits, or any of the period up to it (controllers led by /clock)",
+            "which stamps answer: tick: of the tick that waits; period: one per period (of controllers led by /clock)",
             choices=STAMPS,
         ),
     )

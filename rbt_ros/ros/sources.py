@@ -28,7 +28,7 @@ class Lockstep(NamedTuple):
     every: int = 1  # ticks
     deadline_ns: int = 1_000_000_000  # of steady time
     fallback: str = "hold"  # or zero, stop
-    stamps: str = "tick"  # of answers: that of the tick that waits, or (period) any since the wait before
+    stamps: str = "tick"  # of answers: that of the tick that waits, or (period) one per period, which may be behind
 
 
 class Barrier:
