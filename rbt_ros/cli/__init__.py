@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from rbt_ros import __version__
-from rbt_ros.cli.ending import leave, left_at_once
+from rbt_ros.cli.ending import leave, leave_after_interrupt, left_at_once
 from rbt_ros.errors import RbtError
 
 DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
@@ -75,11 +75,14 @@ def main() -> None:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
     try:
-        sys.exit(_run(arguments, rest))
+        code = _run(arguments, rest)
+        if asked == "node":
+            leave(code)
+        sys.exit(code)
     except RbtError as err:
         sys.exit(f"rbt: {err}")
     except KeyboardInterrupt:
-        leave(broken_off)
+        leave_after_interrupt(broken_off)
     except BrokenPipeError:  # `rbt info x | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -91,11 +94,11 @@ def simulator() -> None:
         with left_at_once(0):
             node = _module("node")
             spinning = node.ros_spinning()
-        sys.exit(spinning.spin(args=sys.argv, greet=node.greet))
+        leave(spinning.spin(args=sys.argv, greet=node.greet))
     except RbtError as err:
         sys.exit(f"rbt_simulator: {err}")
     except KeyboardInterrupt:
-        leave(0)  # while it still loaded: as clean an end as later
+        leave_after_interrupt(0)  # while it still loaded: as clean an end as later
 
 
 def _run(arguments: argparse.Namespace, rest: list[str]) -> int:

@@ -25,11 +25,16 @@ def left_at_once(code: int) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def leave(code: int) -> NoReturn:
+def leave_after_interrupt(code: int) -> NoReturn:
     """End after KeyboardInterrupt; where a compiler still works in another thread, without waiting for it."""
     module = sys.modules.get("rbt_ros.interruptible")
     if module is None or not module.is_abandoned():
         sys.exit(code)
+    leave(code)
+
+
+def leave(code: int) -> NoReturn:
+    """End now, as everything is closed: to take the interpreter apart, numba in it, lasts 5 s on a busy machine."""
     with contextlib.suppress(OSError):  # who reads it has gone
         sys.stdout.flush()
     with contextlib.suppress(OSError):
