@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from nav_msgs.msg import Odometry
+from ruamel.yaml import YAML
 
 import rbt_ros as rbt
 from rbt_ros.paths import share
@@ -38,7 +39,7 @@ def recording(monkeypatch, tmp_path):
     """Instead of ROS's launch: an API that only records."""
     names = {
         "launch": ["LaunchDescription"],
-        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription", "OpaqueFunction"],
+        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription", "LogInfo", "OpaqueFunction"],
         "launch.conditions": ["IfCondition"],
         "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
         "launch.logging": [],
@@ -160,6 +161,27 @@ def test_each_scenario_has_a_launch_file_that_includes_the_one(recording, name):
     (include,), (source,) = of("IncludeLaunchDescription"), of("PythonLaunchDescriptionSource")
     assert include.args == (source,) and source.args == (str(LAUNCH_FILE),)
     assert include.kwargs["launch_arguments"] == [("scenario", name)]
+
+
+def test_the_launch_file_of_ros2_control_starts_all_that_it_needs(recording):
+    described = description(share("launch", "ros2_control.launch.py"))
+    (include,), (control,) = of("IncludeLaunchDescription"), of("OpaqueFunction")
+    assert include.args[0].args == (str(LAUNCH_FILE),)
+    assert dict(include.kwargs["launch_arguments"]).keys() == {"scenario", "params_file"}
+    given = {argument.args[0]: argument.kwargs["default_value"] for argument in of("DeclareLaunchArgument")}
+    nodes = {node.kwargs["executable"]: node.kwargs for node in control.kwargs["function"](given)}
+    assert list(nodes) == ["robot_state_publisher", "ros2_control_node", "spawner"]
+    (robot,) = nodes["robot_state_publisher"]["parameters"]
+    assert "<ros2_control " in robot["robot_description"].args[0]
+    assert robot["robot_description"].kwargs == {"value_type": str}
+    assert nodes["ros2_control_node"]["parameters"] == [given["params_file"]]
+    settings = YAML(typ="safe").load(Path(given["params_file"]).read_text(encoding="utf-8"))
+    assert (
+        given["controllers"]
+        in settings[f"/{nodes['ros2_control_node']['namespace']}/controller_manager"]["ros__parameters"]
+    )
+    assert rbt.load(given["scenario"]).name == "wheel"
+    assert described.args[0][-2] is control
 
 
 def test_the_file_runs_in_ros_launch(ros):

@@ -5,15 +5,19 @@ import json
 import math
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from sensor_msgs.msg import JointState
 
 import rbt_ros as rbt
+from rbt_ros.command_messages import hinge_command
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.outputs import Output
 from rbt_ros.ros.sources import Lockstep, Watchdog
+from rbt_ros.topics import joint_state_fields
 
 H = 1_000_000
 START = 1_000_000_000
@@ -653,3 +657,30 @@ def test_who_missed_a_wait_answers_the_next_one_by_a_stamp_of_its_period():
         run.until(lambda: run.sim.tick >= 50)
     assert {command.wrench.force[2] for command, _ in run.latched} == {1.0}
     assert (run.loop.counters.late, run.loop.counters.lost) == (2, 1)
+
+
+def test_a_recorded_exchange_with_ros2_control_runs_again():
+    """NaN first, two stamps that are a tick behind, then set-points: each answers one wait, and the wheel moves so."""
+    file = Path(__file__).parents[1] / "reference" / "ros2_control_wheel.json"
+    recorded = json.loads(file.read_text(encoding="utf-8"))
+    messages, states = recorded["messages"], recorded["states"]
+    sent, seen = iter(messages), {}
+
+    def answer(run, sample, stamp):
+        seen[stamp - START] = joint_state_fields(run.sim.robot, sample, stamp)
+        if sample.tick % 5 == 0 and (message := next(sent, None)):
+            behind, position = message
+            message = JointState(name=["wheel_axis"], position=[math.nan if position is None else position])
+            run.loop.post(hinge_command(message), START + behind, "hinge_commands")
+
+    lockstep = Lockstep(("hinge_commands",), 5, DEADLINE * 10**9, stamps="period")
+    with Run("wheel", answer, mode="lockstep", lockstep=lockstep, paused=True) as run:
+        run.loop.post(HingeSettings((HingeSetting("wheel_axis", "position", kp=0.07, kd=0.014),)), 0)
+        run.loop.ask(lambda sim: run.loop.set_paused(False))
+        run.until(lambda: states[-1][0] in seen)
+    assert {stamp - 5 * H * k for k, (stamp, _) in enumerate(messages)} == {0, -H}
+    assert [stamp - START for _, stamp in run.latched[1:]] == [5 * H * k for k in range(10, len(messages))]
+    assert (run.loop.counters.late, run.loop.counters.lost, run.loop.counters.rejected) == (0, 0, 0)
+    for stamp, position, velocity in states:  # the hub stood elsewhere: round-off of 800 steps
+        assert seen[stamp]["position"] == pytest.approx([position], abs=1e-13)
+        assert seen[stamp]["velocity"] == pytest.approx([velocity], abs=1e-12)

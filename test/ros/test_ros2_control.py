@@ -98,10 +98,13 @@ def press(peer, child, plugin, condition, what: str) -> None:
     peer.until(one, what, child)
 
 
+FILE = share("urdf", "wheel.ros2_control.urdf")
+
+
 @pytest.fixture(scope="module")
 def shipped():
     """The shipped <ros2_control> tag."""
-    return ET.parse(share("urdf", "wheel.ros2_control.xml")).getroot()
+    return ET.parse(FILE).getroot().find("ros2_control")
 
 
 def test_a_position_controller_moves_the_wheel_as_the_closed_form_says(ros, shipped):
@@ -188,9 +191,29 @@ def test_the_shipped_files_fit_the_scenario_and_each_other(shipped):
     robot = rbt.load("wheel").robot
     assert tuple(joint.get("name") for joint in shipped.iter("joint")) == robot.joint_names
     config = YAML(typ="safe").load(share("config", "ros2_control", "wheel.yaml").read_text(encoding="utf-8"))
+    ours = "/rbt_simulator"
+    assert [name for name in config if not config[name]["ros__parameters"].get("use_sim_time")] == [ours]
+    assert f"/control/{shipped.get('name')}" in config  # the plugin, which stamps the commands, is a node of its own
     controllers = config["/control/controller_manager"]["ros__parameters"]
     for name in [key for key, value in controllers.items() if isinstance(value, dict)]:
         assert config[f"/control/{name}"]["ros__parameters"]["joints"] == list(robot.joint_names)
-    node = config["/rbt_simulator"]["ros__parameters"]
+    node = config[ours]["ros__parameters"]
     assert node[f"hinges.{JOINT}.mode"] == "position"
+    assert node["lockstep.every"] * rbt.load("wheel").h_ns * controllers["update_rate"] == 10**9
+    assert (node["lockstep.wait_for"], node["lockstep.stamps"]) == ("hinge_commands", "period")
     assert np.sqrt(node[f"hinges.{JOINT}.kp"] * REDUCED) * 2 == pytest.approx(node[f"hinges.{JOINT}.kd"], rel=0.01)
+
+
+def test_the_robot_of_the_tag_is_that_of_the_scenario_and_state_publishers_take_it():
+    """YAML has to read the file as one string; KDL takes no mass at the root of a tree, and knows these joints only."""
+    text = FILE.read_text(encoding="utf-8")
+    assert ET.canonicalize(YAML(typ="safe").load(text), strip_text=True) == ET.canonicalize(text, strip_text=True)
+    urdf, robot, wanted = ET.parse(FILE).getroot(), rbt.load_urdf(FILE), rbt.load("wheel").robot
+    children = {child.get("link") for child in urdf.iter("child")}
+    (root,) = [link for link in urdf.iter("link") if link.get("name") not in children]
+    assert root.find("inertial") is None
+    assert {joint.get("type") for joint in urdf.findall("joint")} <= {"fixed", "revolute", "continuous", "prismatic"}
+    assert [hinge.kind for hinge in robot.hinges] == [hinge.kind for hinge in wanted.hinges]
+    for body, same in zip(robot.bodies, wanted.bodies, strict=True):
+        assert (body.name, body.mass, body.shapes[0].size) == (same.name, same.mass, same.shapes[0].size)
+        np.testing.assert_array_equal(body.inertia, same.inertia)
