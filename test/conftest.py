@@ -25,6 +25,7 @@ chain.prescribe("wrist", rbt.Measured())
 chain.advance()
 chain.sample().reactions["wrist"]
 chain.sample().accelerations
+rbt.load("rope").simulation().warm_up()
 """
 
 
