@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rbt_ros.paths import as_path
 from rbt_ros.sim import Simulation
 
 FORMAT = 4
+BEGINNING = re.compile(rb'\{\s*"rbt_checkpoint"|\Z')  # an empty file is as good as none
 
 
 def save_state(sim: Simulation, file: str | Path) -> None:
@@ -33,6 +35,8 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
     refusal = f"checkpoint '{path}' cannot be written"
     if os.path.exists(path) and not os.path.isfile(path):  # unlike those of a Path they take any name
         raise ScenarioError(f"{refusal}: that is no file; name one.")
+    if not _may_be_replaced(path):
+        raise ScenarioError(f"{refusal}: a file of that name is there, and it is no checkpoint; give another name.")
     draft = path.parent / f"{path.name}.{os.getpid()}.part"
     try:
         with draft.open("w", encoding="utf-8") as out:
@@ -44,6 +48,17 @@ def write_state(memory: dict[str, Any], file: str | Path, clock_ns: int = 0) -> 
         with contextlib.suppress(OSError, ValueError):  # no such file, where its name is what is wrong
             draft.unlink()
         raise ScenarioError(f"{refusal}: {getattr(err, 'strerror', err)}.") from err
+
+
+def _may_be_replaced(path: Path) -> bool:
+    """Whether nothing is there, or something that begins as a checkpoint does, of any format, damaged or not."""
+    try:
+        with path.open("rb") as file:
+            return BEGINNING.match(file.read(100)) is not None
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):  # told by who writes; what cannot be read is not ours to replace
+        return not os.path.exists(path)
 
 
 def checksum(written: Any) -> str:

@@ -157,6 +157,20 @@ def test_what_is_no_name_of_a_file_is_refused(tmp_path, monkeypatch, name):
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+@pytest.mark.parametrize("text", ["import rbt_ros\n", "{}", '{"other": 1, "rbt_checkpoint": 4}', " ", "\0"])
+def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, text):
+    """A parameter may name any file; a damaged checkpoint, and an empty file, are replaced."""
+    file, sim = tmp_path / "x.json", rbt.load("cubesat").simulation()
+    file.write_text(text)
+    with pytest.raises(rbt.ScenarioError, match="a file of that name is there, and it is no checkpoint; give another"):
+        save_state(sim, file)
+    assert file.read_text() == text and list(tmp_path.iterdir()) == [file]
+    for before in ("", '{\n "rbt_checkpoint": 3, "sim'):
+        file.write_text(before)
+        save_state(sim, file)
+        load_state(sim, file)
+
+
 def test_a_pipe_is_no_checkpoint(tmp_path):
     """Reading it would wait for who writes, for ever."""
     os.mkfifo(tmp_path / "x.json")
