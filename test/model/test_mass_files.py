@@ -139,6 +139,20 @@ def test_bad_files_say_why(name, text, given, message, tmp_path):
         from_file(tmp_path / name, **given)
 
 
+@pytest.mark.parametrize("ending", ["obj", "stl", "ply"])
+def test_names_in_a_mesh_may_be_in_any_encoding(ending, tmp_path):
+    """Latin-1, as older programs write it; numbers are ASCII in all of them."""
+    trimesh = pytest.importorskip("trimesh", reason="this system lacks trimesh: pip install 'rbt_ros[mesh]'")
+    box, comment = trimesh.creation.box((1.0, 2.0, 3.0)), "Gehäuse".encode("latin-1")
+    data = {
+        "obj": lambda: b"# " + comment + b"\no " + comment + b"\n" + box.export(file_type="obj").encode(),
+        "stl": lambda: box.export(file_type="stl_ascii").encode().replace(b"solid", b"solid " + comment, 1),
+        "ply": lambda: box.export(file_type="ply").replace(b"element", b"comment " + comment + b"\nelement", 1),
+    }[ending]()
+    (tmp_path / f"a.{ending}").write_bytes(data)
+    assert from_file(tmp_path / f"a.{ending}", unit="m", mass=6.0).inertia.trace() == pytest.approx(14.0, rel=1e-6)
+
+
 def test_a_mesh_that_is_not_there():
     with pytest.raises(ModelError, match="there is no file nowhere.stl; give the path of a mesh"):
         from_file("nowhere.stl", unit="mm", mass=1)

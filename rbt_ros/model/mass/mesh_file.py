@@ -1,5 +1,7 @@
 """Mesh files -> Mesh: STL, OBJ, PLY, GLB and what else trimesh reads. None says its unit, so you do."""
 
+import os
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,9 @@ from rbt_ros.model.mass.facets import Mesh
 from rbt_ros.model.units import UNITS, unit_factor
 from rbt_ros.paths import as_path
 
+TEXTS = ("obj", "off", "stl", "ply")  # files that are texts, or begin as one
+ASCII = bytes(range(128)) + b"?" * 128
+
 
 def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
     """The surface in `file`, whose numbers are in `unit` ("mm"); vertices at one place become one.
@@ -17,14 +22,16 @@ def read_mesh(file: str | Path, unit: str | None = None) -> Mesh:
     """
     path = as_path(file, "mesh")
     factor = length_factor(unit, path.name)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelError(f"there is no file {path}; give the path of a mesh (STL, OBJ, PLY, GLB).")
     try:
         import trimesh
     except ImportError as err:
         raise SetupError("mesh files need trimesh: pip install 'rbt_ros[mesh]'") from err
     try:
-        scene = trimesh.load_scene(path, process=False)
+        kind, resolver = path.suffix[1:].lower(), trimesh.resolvers.FilePathResolver(str(path))
+        content = BytesIO(_plain_text(path.read_bytes(), kind)) if kind in TEXTS else None
+        scene = trimesh.load_scene(content or path, file_type=kind, resolver=resolver, process=False)
         mesh = scene.to_mesh()
     except ImportError as err:  # a reader's own package
         raise SetupError(_reader_missing(path, err)) from err
@@ -43,6 +50,14 @@ def _reader_missing(path: Path, err: ImportError) -> str:
     else:
         way = "install that package, or give the mesh as STL, OBJ, PLY or GLB"
     return f"{path.name}: trimesh needs a package that is not here ({err}): {way}."
+
+
+def _plain_text(content: bytes, kind: str) -> bytes:
+    """The file with ? in place of what is not ASCII in its text: names and comments, in whatever encoding."""
+    if kind == "stl" and len(content) == 84 + 50 * int.from_bytes(content[80:84], "little"):
+        return content  # binary, whatever it begins with
+    end = len(content) if kind != "ply" else content.find(b"end_header")
+    return content[:end].translate(ASCII) + content[end:]
 
 
 def merged(vertices: np.ndarray, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
