@@ -1,11 +1,16 @@
 """Files: where the package's own ones are (launch, config, urdf), and results that cannot be written."""
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rbt_ros.errors import ModelError, RbtError, ScenarioError, SetupError
+
+MOST_BYTES = 1 << 24  # of a text that somebody wrote
+KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 def share(*parts: str) -> Path:
@@ -27,8 +32,8 @@ def share(*parts: str) -> Path:
 
 def looks_like_bag(name: str) -> bool:
     """Whether a name on the command line is that of a bag, not of a scenario."""
-    path = Path(name).expanduser()
-    return path.suffix in (".mcap", ".db3", ".bag") or path.is_dir()
+    path = as_path(name, "file", ScenarioError)
+    return path.suffix in (".mcap", ".db3", ".bag") or os.path.isdir(path)
 
 
 def as_path(file: Any, what: str, error: type[RbtError] = ModelError) -> Path:
@@ -37,6 +42,33 @@ def as_path(file: Any, what: str, error: type[RbtError] = ModelError) -> Path:
         return Path(file).expanduser()
     except (TypeError, RuntimeError) as err:  # RuntimeError: ~ of nobody
         raise error(f"{what}: {file!r:.80} is no path of a file.") from err
+
+
+def content_of(path: Path, what: str, error: type[RbtError], most: int = MOST_BYTES) -> bytes:
+    """What is in the file `path`, a `what` ("a scenario YAML"); an `error` where it has more than `most` bytes."""
+    try:
+        with opened(path, what, error) as file:
+            if (size := os.fstat(file.fileno()).st_size) > most:
+                raise error(f"{path!s:.200} has {size} bytes; {what} has {most} at most.")
+            return file.read(most)
+    except OSError as err:
+        raise error(f"{path!s:.200} cannot be read ({err.strerror}); give the path of {what}.") from err
+
+
+def opened(path: Path, what: str, error: type[RbtError]) -> BinaryIO:
+    """The file `path`, which is a `what`, open; an `error` where it is none, as a pipe, which would be waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as err:
+        raise error(f"there is no file {path!s:.200}; give the path of {what}.") from err
+    except (OSError, ValueError) as err:  # ValueError: a path with a zero byte in it
+        why = err.strerror if isinstance(err, OSError) else err
+        raise error(f"{path!s:.200} cannot be read ({why}); give the path of {what}.") from err
+    if not stat.S_ISREG(mode := os.fstat(handle).st_mode):
+        os.close(handle)
+        kind = KINDS.get(stat.S_IFMT(mode), "a device")
+        raise error(f"{path!s:.200} is no file but {kind}; give the path of {what}.")
+    return open(handle, "rb")
 
 
 @contextmanager

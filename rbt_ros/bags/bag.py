@@ -3,6 +3,7 @@
 import heapq
 import itertools
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -18,6 +19,7 @@ from rbt_ros.bags.sources import Gap, Source, Topic, gaps_of
 from rbt_ros.bags.type_texts import types_from
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.paths import as_path
 
 PART = 20_000  # messages
 STAMPS = ("header.stamp", "transforms[0].header.stamp", "stamp")
@@ -44,9 +46,9 @@ class Bag:
     """
 
     def __init__(self, path: str | Path):
-        self.path = Path(path).expanduser()
-        if not self.path.exists():
-            raise ScenarioError(f"there is no bag {self.path}.")
+        self.path = as_path(path, "bag", ScenarioError)
+        if not os.path.exists(self.path):
+            raise ScenarioError(f"there is no bag {self.path!s:.200}.")
         files = mcap_files(self.path)
         information, trouble = read_metadata(self.path) if files else ({}, "")
         # messages that are packed one by one, as metadata.yaml alone tells, are left to rosbags

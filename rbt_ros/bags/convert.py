@@ -1,5 +1,6 @@
 """`rbt convert`: bags to tables, arrays, animations and other storages; tables to bags."""
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rbt_ros.bags.sources import Topic
 from rbt_ros.bags.table import read_csv, write_csv
 from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.attitude import without_flips
-from rbt_ros.paths import writing
+from rbt_ros.paths import as_path, writing
 from rbt_ros.results import write_columns
 
 LAYOUTS = ("wide", "blender")
@@ -25,9 +26,9 @@ def convert(
     source: str, target: str, *, layout: str = "wide", frame_rate: float = 24.0, storage: str = "sqlite3"
 ) -> list[str]:
     """Write `target` (.csv, .npz or a bag's folder) from a bag, or a bag from a .csv; what happened, in words."""
-    out = Path(target).expanduser()
+    out = as_path(target, "target", ScenarioError)
     if Path(source).suffix == ".csv":
-        left = read_csv(Path(source).expanduser(), out)
+        left = read_csv(as_path(source, "table"), out)
         return [f"wrote {out}: {Bag(out).messages} messages", *left]
     bag = Bag(source)
     told = [f"damaged: {text}" for text in bag.damage]
@@ -98,7 +99,7 @@ def write_blender(bag: Bag, file: Path, frame_rate: float) -> int:
 
 def write_bag(bag: Bag, folder: Path, storage: str) -> int:
     """The same messages in another storage of rosbag2, by `rosbags`. Those of types that are not known are left out."""
-    if folder.exists():
+    if os.path.exists(folder):
         raise ScenarioError(f"the bag {folder} is there already; give another name, or remove it.")
     plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
     types, connections, count = bag.types(), {}, 0

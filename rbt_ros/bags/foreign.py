@@ -1,5 +1,6 @@
 """Bags of other formats and versions: sqlite3, compressed files, ROS 1. Read into memory by `rosbags`, as CDR."""
 
+import os
 from array import array
 from collections import defaultdict
 from pathlib import Path
@@ -11,10 +12,11 @@ from rosbags.rosbag2 import Reader as Reader2
 from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from rbt_ros.bags.metadata import yaml_text
+from rbt_ros.bags.metadata import read_metadata, yaml_text
 from rbt_ros.bags.sources import Gap, Source, Topic
 from rbt_ros.bags.types import known_types
 from rbt_ros.errors import ScenarioError
+from rbt_ros.paths import opened
 
 HEADER = "std_msgs/msg/Header"
 WAL = "sqlite3 FILE.db3 'PRAGMA wal_checkpoint' takes them in"
@@ -24,7 +26,8 @@ ENCODINGS = {MessageDefinitionFormat.MSG: "ros2msg", MessageDefinitionFormat.IDL
 def read_foreign(path: Path) -> Source:
     """The bag, or ScenarioError in one sentence where rosbags cannot read it."""
     is_ros1 = path.suffix == ".bag"
-    if path.is_dir() and not (path / "metadata.yaml").exists():
+    _refuse_pipes(path)
+    if os.path.isdir(path) and not os.path.exists(path / "metadata.yaml"):
         files = sorted(path.glob("*.db3"))
         if len(files) != 1:
             raise ScenarioError(f"{path} is no bag: it has no metadata.yaml, no .mcap file and not one .db3 file.")
@@ -34,6 +37,18 @@ def read_foreign(path: Path) -> Source:
     except Exception as err:  # whatever damaged files make of rosbags, sqlite and their decompressors
         text = " ".join(str(err).split())[:200]
         raise ScenarioError(f"the bag {path} cannot be read ({type(err).__name__}: {text}).") from err
+
+
+def _refuse_pipes(path: Path) -> None:
+    """ScenarioError where others would wait for what is no file, or metadata.yaml is too large in full."""
+    try:
+        files = [file for file in path.iterdir() if not file.is_dir()] if os.path.isdir(path) else [path]
+    except OSError as err:
+        raise ScenarioError(f"{path} cannot be read ({err.strerror}); give the folder of a bag.") from err
+    for file in files:
+        opened(file, "a bag", ScenarioError).close()
+    if trouble := read_metadata(path)[1]:  # with a budget, which rosbags has not
+        raise ScenarioError(f"the bag {path} cannot be read: {trouble.partition(';')[0]}.")
 
 
 def _read_ros2(path: Path) -> Source:

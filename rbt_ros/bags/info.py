@@ -1,5 +1,7 @@
 """`rbt info BAG`: what is in a bag, in lines."""
 
+import os
+
 from rbt_ros.bags.bag import Bag
 from rbt_ros.errors import MessageError
 
@@ -44,6 +46,6 @@ def troubles(bag: Bag) -> list[str]:
     said = (values.get("rbt_lost_samples", "") for values in bag.metadata.values())
     if lost := max((int(count) for count in said if count.isdecimal()), default=0):
         lines.append(f"  incomplete: {lost} samples were lost while it was recorded")
-    if bag.format == "mcap" and bag.path.is_dir() and not (bag.path / "metadata.yaml").exists():
+    if bag.format == "mcap" and os.path.isdir(bag.path) and not os.path.exists(bag.path / "metadata.yaml"):
         lines.append(f"  metadata.yaml is missing: was the recording killed? `rbt repair {bag.path}` makes it")
     return lines

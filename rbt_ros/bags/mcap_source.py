@@ -1,6 +1,7 @@
 """MCAP bags of ours and of `ros2 bag record`: all files of a folder, damaged or not."""
 
 import mmap
+import os
 import re
 import struct
 import zlib
@@ -26,13 +27,14 @@ from rbt_ros.bags.mcap_write import (
 from rbt_ros.bags.sources import OURS, Gap, Source, Topic, gaps_of, joined
 from rbt_ros.bags.stored import Chunk, Chunks, Messages, Piece, Place, unpacked
 from rbt_ros.errors import ScenarioError
+from rbt_ros.paths import opened
 
 NO_MCAP = "it does not begin as MCAP does"
 
 
 def mcap_files(path: Path) -> list[Path]:
     """The MCAP files of a bag in the order of recording; empty where it has another format."""
-    if path.is_file():
+    if os.path.isfile(path):
         return [path] if path.suffix == ".mcap" else []
     return sorted(path.glob("*.mcap"), key=_number)
 
@@ -90,11 +92,11 @@ class McapFile:
         self._unproven = False  # whether there are messages without a checksum
         try:
             self.size = file.stat().st_size
-            with file.open("rb") as opened:
+            with opened(file, "a bag", ScenarioError) as stored:
                 if self.size == 0:
                     self._lose("it is empty", cut=True)
                     return
-                with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                with mmap.mmap(stored.fileno(), 0, access=mmap.ACCESS_READ) as data:
                     self._read(data)
                     self.gaps += gaps_of(self.metadata.get(OURS, {}))
         except OSError as err:

@@ -1,6 +1,7 @@
 """What a bag says of itself: quality of service per topic, and metadata.yaml as rosbag2 writes it (version 9)."""
 
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,9 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from rbt_ros.bags.mcap_write import Channel
+from rbt_ros.errors import ScenarioError
+from rbt_ros.model.reading import plain_yaml
+from rbt_ros.paths import content_of
 
 VERSION = 9
 FILE = "metadata.yaml"
@@ -53,18 +57,18 @@ def yaml_text(data: Any) -> str:
 def profiles_of(qos: str) -> Any:
     """Profiles from the YAML of a channel; none where it is not readable."""
     try:
-        return YAML(typ="safe").load(qos) or [] if qos else []
+        return plain_yaml(qos) or [] if qos else []
     except Exception:  # whatever a damaged file makes of ruamel: a topic without profiles is what rosbag2 takes too
         return []
 
 
 def read_metadata(folder: Path) -> tuple[dict[str, Any], str]:
     """What metadata.yaml tells of a bag, and why it cannot be read; nothing of both where it is not there."""
-    if not (folder / FILE).is_file():
+    if not os.path.exists(folder / FILE):
         return {}, ""
     try:
-        found = YAML(typ="safe").load((folder / FILE).read_text(encoding="utf-8"))[INFORMATION]
-        return dict(found), ""
+        text = content_of(folder / FILE, "metadata.yaml", ScenarioError).decode()
+        return dict(plain_yaml(text)[INFORMATION]), ""
     except Exception as err:  # whatever a damaged file makes of ruamel, or of us
         return {}, f"{FILE} cannot be read ({type(err).__name__}); `rbt repair {folder}` makes it again"
 
@@ -79,7 +83,7 @@ def shortfall(folder: Path, information: dict[str, Any], messages: int) -> list[
     """What metadata.yaml tells of and the folder does not hold, in words. messages: how many it does."""
     names, count = information.get("relative_file_paths"), information.get("message_count")
     listed = [Path(str(name)).name for name in names] if isinstance(names, list) else []
-    if missing := [name for name in listed if not (folder / name).exists()]:
+    if missing := [name for name in listed if not os.path.exists(folder / name)]:
         return [f"{FILE} names {', '.join(missing)}, which the folder does not hold: its messages are missing"]
     if isinstance(count, int) and count != messages:
         return [f"{FILE} counts {count} messages, and {messages} are here"]

@@ -1,6 +1,7 @@
 """`rbt repair`: of a bag that was damaged, or whose recording was killed, what is whole becomes a whole bag."""
 
 import heapq
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from rbt_ros.bags.stored import Chunks
 from rbt_ros.bags.type_texts import types_from
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import ScenarioError
+from rbt_ros.paths import as_path
 
 KEPT = ".damaged"  # what a damaged file is called afterwards
 DRAFT = ".part"
@@ -41,9 +43,9 @@ class Found(NamedTuple):
 
 def repair(path: str | Path) -> list[str]:
     """Rebuild what is missing of an MCAP bag; what was done, in words. Damaged files are kept beside."""
-    path = Path(path).expanduser()
-    if not path.exists():
-        raise ScenarioError(f"there is no bag {path}.")
+    path = as_path(path, "bag", ScenarioError)
+    if not os.path.exists(path):
+        raise ScenarioError(f"there is no bag {path!s:.200}.")
     files = mcap_files(path)
     if not files:
         raise ScenarioError(f"{path} holds no .mcap file; sqlite3 bags are repaired by `sqlite3 FILE.db3 .recover`.")

@@ -10,6 +10,7 @@ import re
 import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from rbt_ros.bags.files import BagWriter
 from rbt_ros.bags.sources import Topic
 from rbt_ros.errors import MessageError
 from rbt_ros.fields import Fields, Quaternion, Vector3, header
-from rbt_ros.paths import writing
+from rbt_ros.paths import opened, writing
 
 JOINTS, TF, ODOMETRY = "sensor_msgs/msg/JointState", "tf2_msgs/msg/TFMessage", "nav_msgs/msg/Odometry"
 POSE = [
@@ -172,7 +173,7 @@ class Columns(NamedTuple):
 def read_csv(file: Path, folder: Path) -> list[str]:
     """A bag of a wide table; what is not understood, in words. Where a line is wrong, no bag is left."""
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
+        with TextIOWrapper(opened(file, "a table", MessageError), encoding="utf-8", newline="") as lines:
             return _read_rows(file, csv.reader(lines), folder)
     except (OSError, UnicodeDecodeError, csv.Error) as err:
         raise MessageError(f"{file} cannot be read as CSV: {err}.") from err

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NamedTuple
 
 from rbt_ros import __version__
@@ -74,6 +75,8 @@ def main() -> None:
     if rest and not VERBS[arguments.verb].passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     warnings.showwarning = lambda message, *_: print(f"rbt: warning: {message}", file=sys.stderr)
+    if isinstance(sys.stdout, TextIOWrapper):  # names of files are any bytes
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(arguments, rest)
         if asked == "node":
@@ -86,6 +89,10 @@ def main() -> None:
     except BrokenPipeError:  # `rbt info x | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as err:
+        if err.filename is None:
+            raise
+        sys.exit(f"rbt: {err.filename!s:.200} cannot be used: {err.strerror}; give another path.")
 
 
 def simulator() -> None:

@@ -1,7 +1,7 @@
 """`rbt info`: what is in a scenario, or in a bag."""
 
 import argparse
-from pathlib import Path
+import os
 
 import numpy as np
 
@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     try:
         scenario = load(arguments.scenario)
     except ScenarioError as err:
-        if Path(arguments.scenario).exists():
+        if os.path.exists(arguments.scenario):
             raise
-        raise ScenarioError(f"there is no bag {arguments.scenario}, and {err}") from err
+        raise ScenarioError(f"there is no bag {arguments.scenario:.200}, and {err}") from err
     robot = scenario.robot
     size = f"{len(robot.bodies)} bodies, {robot.freedoms} freedoms, {robot.mass:g} kg"
     print(f"{scenario.name}: robot '{robot.name}', {size}")

@@ -2,13 +2,14 @@
 
 import argparse
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rbt_ros.cli.arguments import positive
 from rbt_ros.errors import ScenarioError
-from rbt_ros.paths import looks_like_bag, made_folder
+from rbt_ros.paths import as_path, looks_like_bag, made_folder
 from rbt_ros.studies import figure_style, map_figures, poinsot_figures, time_figures
 from rbt_ros.studies.histories import History, history_of, read_history
 
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _is_file(given: argparse.Namespace) -> bool:
-    return Path(given.source).expanduser().is_file()
+    return os.path.isfile(as_path(given.source, "run", ScenarioError))
 
 
 def _history(given: argparse.Namespace) -> History:

@@ -18,6 +18,5 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     from rbt_ros.bags.mcap_source import mcap_files
     from rbt_ros.bags.repair import repair
 
-    path = Path(arguments.bag).expanduser()
-    print("\n".join(repair(path)))
-    return 0 if path.exists() and mcap_files(path) else 1
+    print("\n".join(repair(arguments.bag)))
+    return 0 if mcap_files(Path(arguments.bag).expanduser()) else 1

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import math
+import os
 import shutil
 import sys
 import time
@@ -94,7 +95,7 @@ def _check_bag(arguments: argparse.Namespace) -> None:
     if arguments.storage == "sqlite3":
         if others := [name for name in given if name in of_mcap]:
             raise ScenarioError(f"{', '.join(others)}: for --storage mcap only; sqlite3 is one file, as it is.")
-        if arguments.record.exists():
+        if os.path.exists(arguments.record):
             raise ScenarioError(f"the bag {arguments.record} is there already; give another name, or remove it.")
 
 

@@ -7,6 +7,8 @@ from xml.parsers import expat
 from rbt_ros.errors import ModelError
 
 Vector = tuple[float, ...]
+MOST_DEPTH = 64
+MOST_ELEMENTS = 200_000
 
 
 class Element:
@@ -87,9 +89,15 @@ def parse_xml(text: str | bytes, file: str) -> Element:
     parser.buffer_text = True
     roots: list[Element] = []
     path: list[Element] = []
+    counted = [0]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         above = path[-1] if path else None
+        if len(path) == MOST_DEPTH:
+            raise ModelError(f"{file}:{parser.CurrentLineNumber}: <{tag:.40}> is nested more than {MOST_DEPTH} deep.")
+        counted[0] += 1
+        if counted[0] > MOST_ELEMENTS:
+            raise ModelError(f"{file}:{parser.CurrentLineNumber}: there are more than {MOST_ELEMENTS} elements.")
         # links and joints are told by their own name, not as parts of the robot
         element = Element(tag, attributes, file, parser.CurrentLineNumber, above if len(path) > 1 else None)
         (above.children if above else roots).append(element)
@@ -111,6 +119,6 @@ def parse_xml(text: str | bytes, file: str) -> Element:
     except expat.ExpatError as err:
         reason = expat.errors.messages[err.code]
         raise ModelError(f"{file}:{err.lineno}: not well-formed XML: {reason} (column {err.offset + 1}).") from err
-    except LookupError as err:
+    except (LookupError, ValueError) as err:  # an encoding that is not known, or not one of single bytes
         raise ModelError(f"{file}: {err}; save the file as UTF-8.") from err
     return roots[0]

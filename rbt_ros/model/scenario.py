@@ -1,6 +1,7 @@
 """Scenario YAML -> Scenario: what runs, from where, how, for how long. Every error carries file and line."""
 
 import math
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabil
 from rbt_ros.model.unilateral_yaml import with_ropes_of, with_stops_of
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
-from rbt_ros.paths import share
+from rbt_ros.paths import as_path, share
 
 Vector = tuple[float, float, float]
 KEYS = (
@@ -78,20 +79,21 @@ class Scenario:
 
 def find_scenario(name: str) -> Path:
     """The file of a scenario given by path, or by the name of one that ships with the package ("cubesat")."""
-    path = Path(name).expanduser()
-    if path.suffix in (".yaml", ".yml") or path.exists():
+    path = as_path(name, "scenario", ScenarioError)
+    if path.suffix in (".yaml", ".yml") or os.path.exists(path):
         return path
     shipped = share("config")
     known = sorted(p.stem for p in shipped.glob("*.yaml"))
     if name not in known:
-        raise ScenarioError(f"'{name}' is neither a YAML file nor a scenario of the package ({', '.join(known)}).")
+        raise ScenarioError(f"'{name:.200}' is neither a YAML file nor a scenario of the package ({', '.join(known)}).")
     return shipped / f"{name}.yaml"
 
 
 def read_scenario(name: str) -> Scenario:
     """The scenario in a file, or the shipped one of that name."""
     path = find_scenario(name)
-    return _scenario(read_yaml(path), path, path.read_text(encoding="utf-8"))
+    document, text = read_yaml(path)
+    return _scenario(document, path, text)
 
 
 def scenario_from_text(text: str, name: str = "scenario") -> Scenario:
@@ -261,7 +263,7 @@ def _tree(item: Item, path: Path) -> Robot:
 def _urdf_file(name: str, folder: Path) -> Path:
     """Where the URDF `name` is: beside the scenario, among the package's own, else as given."""
     for file in (folder / Path(name).expanduser(), share("urdf", name)):
-        if file.is_file():
+        if os.path.isfile(file):
             return file
     return Path(name)
 

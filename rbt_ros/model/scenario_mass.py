@@ -6,6 +6,7 @@ from typing import Any
 from rbt_ros.errors import ModelError
 from rbt_ros.model.mass.files import from_file
 from rbt_ros.model.reading import Item
+from rbt_ros.paths import as_path
 
 QUANTITIES = {"density": "density", "mass": "mass", "thickness": "length"}
 WORDS = ("unit", "mass_unit")
@@ -25,6 +26,6 @@ def mass_from_file(body: Item, folder: Path) -> dict[str, Any]:
     if "ignore" in spec:
         given["ignore"] = [entry.text() for entry in spec["ignore"].entries()]
     try:
-        return from_file(folder / Path(spec["file"].text()).expanduser(), **given).as_body()
+        return from_file(folder / as_path(spec["file"].text(), spec.place), **given).as_body()
     except ModelError as err:
         raise spec.error(str(err)) from err

@@ -36,7 +36,8 @@ UNITS: dict[str, dict[str, float | Fraction]] = {
     "plain number": {},
 }
 LONGEST_NS = 2**63
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
+LONGEST = 200  # characters of a number with its unit
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?)\s*(\S.*?)?\s*")
 
 
 def quantity(value: Any, dimension: str) -> float:
@@ -70,16 +71,18 @@ def nanoseconds(value: Any) -> int:
 
 def _exact(value: Any, dimension: str) -> float | Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is not a number{_hint(dimension)}")
+        raise ValueError(f"{value!r:.80} is not a number{_hint(dimension)}")
     if isinstance(value, str):
-        match = _QUANTITY.fullmatch(value)
+        match = _QUANTITY.fullmatch(value) if len(value) <= LONGEST else None
         if not match:
-            raise ValueError(f"'{value}' is not a number with a unit{_hint(dimension)}")
-        number, unit = match.groups()
+            raise ValueError(f"'{value:.80}' is not a number with a unit{_hint(dimension)}")
+        number, exponent, unit = match.groups()
+        if len((exponent or "").lstrip("+-0")) > 3:  # a fraction of it would have as many digits
+            raise ValueError(f"'{value:.80}' is beyond what can be reckoned with")
         if unit is None:
             return Fraction(number) if dimension == "time" else float(number)
         if unit not in UNITS[dimension]:
-            raise ValueError(f"'{value}' has the unit '{unit}', which is no {dimension}{_hint(dimension)}")
+            raise ValueError(f"'{value:.80}' has the unit '{unit:.40}', which is no {dimension}{_hint(dimension)}")
         factor = UNITS[dimension][unit]
         return Fraction(number) * factor if isinstance(factor, int | Fraction) else float(number) * factor
     if isinstance(value, float) and not math.isfinite(value):

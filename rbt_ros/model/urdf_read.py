@@ -11,7 +11,7 @@ from rbt_ros.model.elements import Element, parse_xml
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.urdf_parts import Joint, Link, colours, joint, link, placed
 from rbt_ros.model.urdf_tree import hinges_of, merge_massless, root_of
-from rbt_ros.paths import as_path
+from rbt_ros.paths import as_path, content_of
 
 BASES = ("floating", "fixed")
 
@@ -19,12 +19,7 @@ BASES = ("floating", "fixed")
 def load_urdf(path: str | Path, base: str = "floating") -> Robot:
     """The robot in a URDF or xacro file. base: a root link not named `world` is "floating" or "fixed" to the world."""
     file = as_path(path, "URDF")
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError as err:
-        raise ModelError(f"there is no file {file}; give the path of a URDF file.") from err
-    except OSError as err:
-        raise ModelError(f"{file} cannot be read: {err}.") from err
+    data = content_of(file, "a URDF file", ModelError)
     if file.suffix == ".xacro":
         return robot_from_urdf(_expanded(file), f"{file} (expanded)", base)
     return robot_from_urdf(data, str(file), base)

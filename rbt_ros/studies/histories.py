@@ -5,6 +5,7 @@ recorded, and nothing is made up between them.
 """
 
 import math
+import os
 import re
 import warnings
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.model.attitude import turn_all, zxz_angles
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.scenario import read_scenario, scenario_from_text
-from rbt_ros.paths import looks_like_bag
+from rbt_ros.paths import as_path, looks_like_bag
 from rbt_ros.results import INERTIA, Result, sums_of_momenta
 
 TIME = "t [s]"
@@ -191,10 +192,10 @@ def history_of(result: Result, name: str = "", reactions: bool = False) -> Histo
 
 def read_history(file: str, scenario: str | None = None) -> History:
     """Of a bag, a table *.csv, or a file *.npz. scenario: whose robot it is of; else the one that the file tells of."""
-    path = Path(file).expanduser()
+    path = as_path(file, "run", ScenarioError)
     if looks_like_bag(file):
         return _of_bag(Bag(path), scenario)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ScenarioError(f"there is no {path}; give a bag, a *.csv or *.npz file, or a scenario.")
     columns, inertias = _csv(path) if path.suffix == ".csv" else _npz(path)
     found = History(path.stem, columns, inertias)
@@ -297,7 +298,7 @@ def read_npz(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return dict(file)
-    except (OSError, ValueError, EOFError, KeyError) as err:
+    except Exception as err:  # whatever a damaged archive makes of numpy and zipfile
         raise ScenarioError(f"{path} cannot be read as *.npz: {err}.") from err
 
 

@@ -1,6 +1,7 @@
 """`rbt view`: the arguments, and what each kind of source becomes."""
 
 import argparse
+import os
 import signal
 import threading
 import time
@@ -112,7 +113,7 @@ Source = tuple[Scenario, Iterator[Frame], list[str]]  # and what is known to be 
 
 def _table(given: argparse.Namespace) -> Source:
     path = Path(given.source)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ScenarioError(f"{path} cannot be read: No such file or directory.")
     try:
         find_scenario(given.of or path.stem)

@@ -1,6 +1,7 @@
 """The verbs of bags by their command line: each option, each wrong input in one sentence, exit codes."""
 
 import csv
+import os
 import shutil
 
 import numpy as np
@@ -179,7 +180,7 @@ WRONG = {  # the words of a command: exit code, what is said
     "repair empty": (1, "rbt: empty holds no .mcap file; sqlite3 bags are repaired by"),
     "convert nowhere t.csv": (1, "rbt: 'nowhere' is neither a bag nor a table, and 't.csv' does not end in .urdf"),
     "convert pendulum.yaml t.csv": (1, "rbt: 'pendulum.yaml' is a robot, and 't.csv' does not end in .urdf, the one"),
-    "convert none.csv b": (1, "rbt: none.csv cannot be read as CSV: "),
+    "convert none.csv b": (1, "rbt: there is no file none.csv; give the path of a table."),
     "convert swing swing": (1, "rbt: the bag swing is there already; give another name, or remove it."),
     "convert swing no/t.csv": (
         1,
@@ -246,3 +247,39 @@ def test_a_bag_of_which_nothing_can_be_read(run_rbt, tmp_path):
         1,
         "zero.mcap: it breaks off at byte 8; nothing can be read, it is kept as .damaged\n",
     )
+
+
+STRANGE = (
+    "x" * 300,
+    f"{'x' * 300}.yaml",
+    f"{'x' * 300}.mcap",
+    "loop.yaml",
+    "loop",
+    "pipe.mcap",
+    "pipe.db3",
+    "pipe.yaml",
+)
+STRANGE += ("~nobody at all/x.yaml", "loop/x.mcap", "pipes")
+
+
+@pytest.mark.parametrize(
+    "verb", ["run --until 0.01", "info", "check", "verify", "repair", "view --no-browser", "convert"]
+)
+def test_paths_that_cannot_be_used_are_refused_in_one_line(run_rbt, tmp_path, verb):
+    """Names that are too long, links that go round, pipes that nobody writes to."""
+    (tmp_path / "pipes").mkdir()
+    for name in ("pipe.mcap", "pipe.db3", "pipe.yaml", "pipes/a.mcap", "pipes/metadata.yaml"):
+        os.mkfifo(tmp_path / name)
+    for name in ("loop.yaml", "loop"):
+        (tmp_path / name).symlink_to(name)
+    for path in STRANGE:
+        done = run_rbt(*verb.split(), path, *(["out.npz"] if verb == "convert" else []))
+        said = (done.err or done.out).strip().splitlines()
+        assert done.code in (1, 2) and len(said) == 1 and path[:9] in said[0], (path, done)
+
+
+def test_a_bag_cannot_be_recorded_to_such_a_path(run_rbt, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for path in ("x" * 300, "loop/bag", "~nobody at all/bag"):
+        done = run_rbt("run", "cubesat", "--until", "0.01", "--record", path)
+        assert done.code == 1 and len(done.err.strip().splitlines()) == 1, (path, done)

@@ -46,7 +46,11 @@ def test_messages_that_are_fewer_than_told(tmp_path):
     assert rbt.Bag(folder).damage == ["metadata.yaml counts 3 messages, and 1 are here"]
 
 
-@pytest.mark.parametrize("text", ["a: [", "a: 1", "rosbag2_bagfile_information: 3", "\0"])
+BOMB = "x0: &x0 [a]\n" + "".join(f"x{k}: &x{k} [{', '.join([f'*x{k - 1}'] * 9)}]\n" for k in range(1, 10))
+BOMB += "rosbag2_bagfile_information: {custom_data: {a: *x9}}\n"  # 4e8 words
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 1", "rosbag2_bagfile_information: 3", "\0", BOMB, "[" * 100_000])
 def test_metadata_that_cannot_be_read_are_told_and_repaired(tmp_path, text):
     folder = texts_bag(tmp_path / "b")
     (folder / "metadata.yaml").write_text(text)

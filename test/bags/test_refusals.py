@@ -99,7 +99,7 @@ def test_files_that_are_none_are_told(tmp_path):
     (tmp_path / "b.mcap").write_text("no bag at all")
     assert rbt.Bag(tmp_path).damage == ["b.mcap: it does not begin as MCAP does; what was written before that is read"]
     (tmp_path / "c.mcap").mkdir()
-    with pytest.raises(rbt.ScenarioError, match=r"c.mcap cannot be read \(Is a directory\)"):
+    with pytest.raises(rbt.ScenarioError, match=r"c.mcap is no file but a folder; give the path of a bag"):
         rbt.Bag(tmp_path)
 
 

@@ -296,5 +296,5 @@ def test_units_are_never_guessed(units, message, tmp_path):
 
 
 def test_a_deck_that_is_not_there():
-    with pytest.raises(ModelError, match=r"nowhere.bdf cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"there is no file nowhere.bdf; give the path of a NASTRAN"):
         rbt.mass.nastran("nowhere.bdf", **IN_SI)

@@ -518,7 +518,7 @@ def test_documents_of_another_kind(text, message):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ModelError, match="there is no file nowhere.urdf; give the path of a URDF file"):
         load_urdf("nowhere.urdf")
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match="is no file but a folder; give the path of a URDF file"):
         load_urdf(tmp_path)
 
 

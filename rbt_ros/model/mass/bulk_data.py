@@ -1,14 +1,17 @@
 """NASTRAN bulk data -> cards: free, small, large fields, continuations, includes. Meaning: finite_elements.py."""
 
 import math
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from rbt_ros.errors import ModelError
+from rbt_ros.paths import content_of
 
 BEGIN = re.compile(r"\s*BEGIN\b.*", re.IGNORECASE)
+MOST_BYTES = 1 << 28  # of a deck
 INCLUDE = re.compile(r"\s*INCLUDE\s+(.*)", re.IGNORECASE)
 # 1.5, .5, 1.5E3, 1.5D-3, and NASTRAN's own 1.5-3, which is 1.5E-3
 REAL = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:[EeDd]?([-+]\d+)|[EeDd](\d+))?")
@@ -86,10 +89,7 @@ def read_cards(path: Path) -> list[Card]:
 
 def _own_lines(path: Path) -> Iterator[Line]:
     """The lines of a file without comments and blank ones."""
-    try:
-        texts = path.read_text(encoding="latin-1").splitlines()
-    except OSError as err:
-        raise ModelError(f"{path} cannot be read: {err.strerror}; give the path of a NASTRAN bulk data file.") from err
+    texts = content_of(path, "a NASTRAN bulk data file", ModelError, MOST_BYTES).decode("latin-1").splitlines()
     for number, text in enumerate(texts, start=1):
         text = text.split("$")[0].expandtabs(8).rstrip()
         if text:
@@ -110,7 +110,7 @@ def _with_included(lines: Iterator[Line], files: tuple[Path, ...]) -> Iterator[L
                 raise line.error(f"INCLUDE {name}: its quote does not end.")
             name += following.text.strip()
         name = name.strip("'\"")
-        found = [place for place in (file.parent / name for file in reversed(files)) if place.is_file()]
+        found = [place for place in (file.parent / name for file in reversed(files)) if os.path.isfile(place)]
         if not found:
             raise line.error(f"INCLUDE: there is no file '{name}', neither beside the one that names it nor the deck.")
         if found[0].resolve() in [file.resolve() for file in files]:
