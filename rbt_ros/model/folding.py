@@ -72,7 +72,7 @@ def panels(
     l, m, t = (
         _positive(what, [value])[0] for what, value in (("size", size), ("mass", mass), ("thickness", thickness))
     )
-    if inertia not in INERTIAS:
+    if not isinstance(inertia, str) or inertia not in INERTIAS:
         raise ModelError(f"panels: inertia '{inertia!s:.40}' is not one of {', '.join(INERTIAS)}.")
     flat = m * (l**2 + t**2) / 12.0
     moments = (m * l**2 / 6.0 if inertia == "thin" else flat, flat, flat)
@@ -258,6 +258,6 @@ def _positive(what: str, values: Sequence[float], count: int | None = None) -> l
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or count not in (None, len(values)):
         raise ModelError(f"{what}: {values!r:.40} must be a row of {count or 'two or more'} numbers.")
     found = [number(value, what) for value in values]
-    if not all(value > 0 and math.isfinite(value) for value in found):
+    if not all(0 < value < 1e100 for value in found):  # its square is one too
         raise ModelError(f"{what}: {found} must be positive and finite.")
     return found

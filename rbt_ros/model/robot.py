@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,3 +153,10 @@ class Robot:
         zero = (0.0, 0.0, 0.0)
         floats = [h.kind == JointKind.FREE for h in self.hinges]
         return np.array([np.negative(b.com) if f else zero for b, f in zip(self.bodies, floats, strict=True)])
+
+
+def as_robot(given: Any, what: str) -> Robot:
+    """`given`, if it is a Robot."""
+    if not isinstance(given, Robot):
+        raise ModelError(f"{what} takes a Robot (RobotBuilder.build, load_urdf, load(...).robot), not {given!r:.80}.")
+    return given

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.model.checks import number
 from rbt_ros.model.hinge_commands import HingeSetting, HingeSettings
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular.paths import ShapePath
@@ -47,7 +48,7 @@ def gains(robot: Robot, kp: float | None = None, kd: float | None = None, like: 
     found = []
     for given, usual in zip((kp, kd), like, strict=True):
         scaled = [float(f"{usual * x / L_SHAPE:.{FIGURES}g}") for x in inertia]
-        found.append(np.array(scaled if given is None else len(inertia) * [float(given)]))
+        found.append(np.array(scaled if given is None else len(inertia) * [number(given, "gain")]))
     return Gains(robot.joint_names, *found)
 
 

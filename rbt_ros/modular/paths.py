@@ -5,12 +5,12 @@ it stands still there; within a piece the speed is that of a time profile.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.checks import numbers, one_number
+from rbt_ros.model.checks import number, numbers, one_number
 from rbt_ros.model.hinge_commands import HingeTrajectory
 
 Piece = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # s (k,) -> shape (k, n) and its derivative by s
@@ -69,7 +69,7 @@ def rectangle(
 
     first=1 is what the thesis calls clockwise; first=2 is the same rectangle backward.
     """
-    if first not in (1, 2):
+    if not isinstance(first, int | np.integer) or first not in (1, 2):
         raise ScenarioError(f"rectangle: first {first!r:.40} must be 1 (the thesis' clockwise) or 2.")
     a, b = pair(start, "start of a rectangle")
     p, q = one_number(psi1, "psi1", ScenarioError), one_number(psi2, "psi2", ScenarioError)
@@ -94,6 +94,9 @@ def ellipse(
     """
     a, b = pair(axes, "axes of an ellipse")
     _two_joints(joints, "ellipse")
+    tilt, direction = number(tilt, "tilt of an ellipse"), number(direction, "direction of an ellipse")
+    if not isinstance(clockwise, bool | np.bool_):
+        raise ScenarioError(f"ellipse: clockwise {clockwise!r:.40} is neither True nor False.")
     c, d = np.cos(tilt), np.sin(tilt)
     turn, origin = np.array([[c, -d], [d, c]]), np.array(pair(start, "start of an ellipse"))
     way = 1.0 if clockwise else -1.0
@@ -125,7 +128,7 @@ def spline(points: Sequence[Sequence[float]], joints: Sequence[str] = ("psi1", "
 
 def _some_joints(joints: Sequence[str], what: str) -> None:
     """ScenarioError where no joint moves, or one moves twice."""
-    if isinstance(joints, str) or not len(joints) or len({*joints}) < len(joints):
+    if not _are_names(joints) or not joints:
         raise ScenarioError(
             f"{what}: joints {joints!r:.80} must be names of joints, one at least, each once: ('psi1',)."
         )
@@ -186,8 +189,14 @@ def pair(given: Sequence[float], what: str) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def _are_names(joints: Any) -> bool:
+    """Whether these are names, each of them once."""
+    listed = isinstance(joints, list | tuple) and all(isinstance(joint, str) for joint in joints)
+    return listed and len({*joints}) == len(joints)
+
+
 def _two_joints(joints: Sequence[str], what: str) -> None:
-    if isinstance(joints, str) or len(set(joints)) != 2 or len(joints) != 2:
+    if not _are_names(joints) or len(joints) != 2:
         raise ScenarioError(f"{what}: joints {joints!r:.60} must be two: ('psi1', 'psi2').")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import numbers
-from rbt_ros.model.robot import Robot
+from rbt_ros.model.robot import Robot, as_robot
 
 JUST_OPEN, ROUND_OFF = 1e-9, 1e-12  # [rad]; relative to the lengths
 SLOWEST = 0.05  # of b3: below, Eq. 4.4 becomes a cubic by huge terms that cancel
@@ -39,7 +39,7 @@ class Fit(NamedTuple):
 
 def of_rods(robot: Robot) -> Rods:
     """H and the lengths of three rods end to end, as `rods` makes them."""
-    if broken := _broken_rule(robot):
+    if broken := _broken_rule(as_robot(robot, "the closed forms")):
         raise ModelError(
             f"robot '{robot.name}': the closed forms are for {broken}. The kinematics take any array: `turn_map`, or "
             "rbt map --mode kinematic."

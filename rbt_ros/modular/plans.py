@@ -16,6 +16,7 @@ import numpy as np
 from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.attitude import unit_quaternion
+from rbt_ros.model.checks import number
 from rbt_ros.model.robot import Robot
 from rbt_ros.modular import planar
 from rbt_ros.modular.clearance import Clearance
@@ -30,6 +31,7 @@ from rbt_ros.sim import Simulation
 MARGIN = 0.001  # [m]: five times what panels are off by while they follow the path
 FARTHEST = np.radians(179.5)  # of a corner: hinges stop at 180°, and swing over by 0.03°
 GRID = 25  # angles from -FARTHEST to FARTHEST of the corners in the library
+MOST_GRID = 1001
 NEAR = np.radians(15.0)  # what Newton's method is left with, at most
 FAR = 100.0  # rad of way that a rad still to be turned is taken for
 QUADS, HEADS = 200_000, 5000  # sequences of four that are looked up; of heads that are tried
@@ -97,6 +99,9 @@ class Planner:
 
     def __init__(self, robot: Robot, margin: float = MARGIN, grid: int = GRID):
         """margin [m] that panels keep; grid: angles of the corners."""
+        if not isinstance(grid, int | np.integer) or not 2 <= grid <= MOST_GRID:
+            raise ScenarioError(f"Planner: grid {grid!r:.40} must be a whole number of angles, 2 to {MOST_GRID}.")
+        margin = number(margin, "margin of Planner")
         self.robot, self.margin, self._clearance = robot, margin, Clearance(robot)
         places = np.linspace(-FARTHEST, FARTHEST, grid)
         found = turn_map(robot, places, places)
@@ -345,6 +350,9 @@ def fly_plan(
     kp, kd: of all hinges; None: stiff, by the inertia of each. SolveError where panels touch on the way, or it ends
     farther from the attitude than `tolerance` [rad].
     """
+    if not isinstance(plan, Plan):
+        raise ScenarioError(f"fly_plan takes a Plan (Planner(robot).plan(...)), not {plan!r:.80}.")
+    leg, tolerance = number(leg, "leg of fly_plan"), number(tolerance, "tolerance of fly_plan")
     stiffness = gains(robot, kp, kd, like=STIFF)
     pilot, clearance = Pilot(robot, stiffness, longest=FLIGHT_STEP), Clearance(robot)
     left, flown, momentum, nearest, largest = list(plan.turns), [], 0.0, np.inf, 0.0

@@ -16,10 +16,11 @@ from rbt_ros.core.types import LOWER, NQ, NV, UPPER, JointKind
 from rbt_ros.core.vec import qmul
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError
-from rbt_ros.model.robot import Robot
+from rbt_ros.model.robot import Robot, as_robot
 from rbt_ros.modular.paths import ShapePath
 
 STEPS, LONGEST = 32, 0.1  # per piece of a path, or more: none longer [rad]; 1e-12 of a turn at ±180° (measured)
+MOST_STEPS = 1_000_000  # likewise, at most
 REACH = 1e-9  # [rad, m] that a corner may lie beyond a limit
 
 
@@ -37,7 +38,7 @@ class Folding:
 
     def __init__(self, robot: Robot):
         """robot: one tree on a free hinge, all other hinges of single axes."""
-        kinds = [h.kind for h in robot.hinges]
+        kinds = [h.kind for h in as_robot(robot, "an array that folds").hinges]
         if kinds[0] != JointKind.FREE or JointKind.FREE in kinds[1:]:
             raise ModelError(f"robot '{robot.name}': one tree that floats is needed, its base a body on no hinge.")
         for hinge in robot.hinges[1:]:
@@ -115,13 +116,11 @@ def net_turn(robot: Robot, path: ShapePath, steps: int | None = None) -> Turn:
 
 def _check_kinds(robot: Any, path: Any, steps: Any) -> None:
     """ScenarioError where one of them is something else."""
-    if not isinstance(robot, Robot) or not isinstance(path, ShapePath):
-        raise ScenarioError(
-            f"net_turn takes a Robot and a ShapePath (rectangle, polygon, ellipse, spline), not {type(robot).__name__} "
-            f"and {type(path).__name__}."
-        )
-    if steps is not None and (not isinstance(steps, int | np.integer) or steps < 1):
-        raise ScenarioError(f"net_turn: steps {steps!r:.40} must be a whole number from 1 on, of each piece.")
+    as_robot(robot, "net_turn")
+    if not isinstance(path, ShapePath):
+        raise ScenarioError(f"net_turn takes a ShapePath (rectangle, polygon, ellipse, spline), not {path!r:.80}.")
+    if steps is not None and not (isinstance(steps, int | np.integer) and 1 <= steps <= MOST_STEPS):
+        raise ScenarioError(f"net_turn: steps {steps!r:.40} must be a whole number of each piece, 1 to {MOST_STEPS}.")
 
 
 def check_path(robot: Robot, path: ShapePath) -> None:

@@ -200,11 +200,11 @@ def test_embedding_agrees_with_the_tree():
         ),
         (
             lambda: turns.net_turn(None, paths.rectangle(1, 1)),
-            "net_turn takes a Robot and a ShapePath (rectangle, polygon, ellipse, spline), not NoneType and ShapePath.",
+            "net_turn takes a Robot (RobotBuilder.build, load_urdf, load(...).robot), not None.",
         ),
         (
             lambda: turns.net_turn(rbt.modular.rods(), paths.rectangle(1, 1), steps=0),
-            "net_turn: steps 0 must be a whole number from 1 on, of each piece.",
+            "net_turn: steps 0 must be a whole number of each piece, 1 to 1000000.",
         ),
         (lambda: paths.rectangle(1, 1, first=3), "rectangle: first 3 must be 1 (the thesis' clockwise) or 2."),
         (lambda: paths.profile("bang", np.zeros(1)), "time profile 'bang' is not one of minimum_jerk, trapezoid."),
@@ -289,3 +289,35 @@ def test_nodes_are_those_of_gauss():
     """Exact for polynomials up to degree five."""
     x, _ = np.polynomial.legendre.leggauss(3)
     assert np.array(NODES) == pytest.approx(0.5 * (x + 1), abs=1e-16)
+
+
+ODD = (None, -1, "x", [], {}, np.nan, 1e300, 10**400, np.zeros(3), object())
+PLAN = rbt.modular.Plan((), np.array([1.0, 0.0, 0.0, 0.0]), np.nan)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: turns.net_turn(x, paths.rectangle(1, 1)),
+        lambda x: turns.net_turn(rbt.modular.rods(), x),
+        lambda x: turns.net_turn(rbt.modular.rods(), paths.rectangle(1, 1), steps=[x]),
+        lambda x: paths.rectangle(1, 1, first=[x]),
+        lambda x: paths.rectangle(1, 1, joints=x),
+        lambda x: paths.polygon([(0, 0), (1, 1)], joints=[x, x]),
+        lambda x: paths.ellipse((1, 1), tilt=[x]),
+        lambda x: paths.ellipse((1, 1), clockwise=x),
+        lambda x: rbt.modular.l_shape(size=[x]),
+        lambda x: rbt.modular.l_shape(inertia=x),
+        lambda x: rbt.modular.guard(x),
+        lambda x: rbt.modular.Planner(x),
+        lambda x: rbt.modular.Planner(rbt.modular.l_shape(), grid=x),
+        lambda x: rbt.modular.plan_in_plane(x, 1.0),
+        lambda x: rbt.modular.fly_plan(x, PLAN),
+        lambda x: rbt.modular.fly_plan(rbt.modular.l_shape(), x),
+        lambda x: rbt.modular.fly_plan(rbt.modular.l_shape(), PLAN, kp=[x]),
+    ],
+)
+def test_odd_arguments_are_refused_in_words(call):
+    for odd in ODD:
+        with pytest.raises(rbt.RbtError):
+            call(odd)
