@@ -145,7 +145,8 @@ def test_a_bag_that_ends_before_the_first_step_leaves_no_process_and_the_next_on
 def test_nobody_waits_for_a_writer_that_stands_still_and_what_it_was_given_is_written_when_it_goes_on(ros, tmp_path):
     """Stopped as by a disk that hangs: a run that may lose nothing pauses; services answer; the end is bounded."""
     bag, second = tmp_path / "one", tmp_path / "two"
-    child = ros.start("wheel", mode="fast", record=True, record_to=bag)
+    kilobytes = dict(outputs__hinge_wrenches=1000.0)  # each sample: they fill the ring soon
+    child = ros.start("wheel", mode="fast", record=True, record_to=bag, **kilobytes)
     peer = ros.peer()
     clock, diagnostics = peer.listen(Clock, "/clock", depth=1), peer.diagnostics()
     peer.until(lambda: clock, "clock", child)
@@ -161,8 +162,6 @@ def test_nobody_waits_for_a_writer_that_stands_still_and_what_it_was_given_is_wr
     peer.until(lambda: len(clock) > seen + 10, "further steps", child)
     assert record(peer, True).message == f"recording {second}"
     assert time.monotonic() - begin < 5.0, "four services and some steps; each waited for the writer before"
-    late = "needs more than 5 s for its end"
-    diagnostics.until(lambda m: late in diagnostics.status(m, "recording").message, "the report", child)
     begin = time.monotonic()
     assert child.stop() == 0  # with a second bag, whose end is quick
     assert time.monotonic() - begin < 5.0 + 10.0, "and what else there is to end"
@@ -171,9 +170,10 @@ def test_nobody_waits_for_a_writer_that_stands_still_and_what_it_was_given_is_wr
     peer.until(
         lambda: (bag / "metadata.yaml").is_file() and not Path(f"/proc/{stopped}").exists(), "the end of the bag"
     )
-    for each in (bag, second):
-        verdict = verify(rbt.Bag(each))
-        assert verdict.same and verdict.messages > 100, verdict.text()
+    whole = rbt.Bag(bag)
+    assert not whole.damage and whole.metadata["rbt_ros"]["rbt_lost_samples"] == "0"
+    verdict = verify(rbt.Bag(second))
+    assert verdict.same and verdict.messages > 0, verdict.text()
 
 
 def test_a_recording_that_fails_midway_is_told_at_once(ros, tmp_path):
