@@ -52,7 +52,6 @@ from rbt_ros.ros.writers import field_writer, sample_writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
-ANSWER_S = 1.0  # for an answer to arrive: a service learns of no receipt, and what is on its way ends with the node
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -418,8 +417,6 @@ class SimulatorNode(ManagedNode):
         try:
             self.discard()
         finally:
-            if self.quitting:  # somebody asked for it
-                time.sleep(ANSWER_S)
             super().destroy_node()
 
     def status_text(self) -> str:

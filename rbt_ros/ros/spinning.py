@@ -18,6 +18,7 @@ from rbt_ros.ros.stop import StopRequest
 
 __all__ = ["NAME", "spin"]
 
+ANSWER_S = 1.0  # for an answer to arrive: a service learns of no receipt, and what is on its way ends with the node
 SWITCH_S = 1e-4  # how long the executor may keep the interpreter when a step is due; Python's default is 5 ms
 
 
@@ -60,6 +61,8 @@ def _live(stop, scenario, duration: float | None, watch, greet) -> None:
             node.trigger_activate()
         end = float("inf") if duration is None else time.monotonic() + duration
         _spin_until(stop, node, executor, end, watch)
+        if node.quitting:
+            _answer_the_last(node, executor)
     finally:
         node.destroy_node()
 
@@ -77,3 +80,12 @@ def _spin_until(stop, node, executor, end: float, watch) -> None:
                     watch(node)
                 node.clock_guard.look()
         executor.spin_once(timeout_sec=min(0.1, end - now))
+
+
+def _answer_the_last(node, executor) -> None:
+    """Who asked for the end is answered, and who waits for the result of steps, whose request may just arrive."""
+    if node.configured:
+        node.loop.stop()
+    end = time.monotonic() + ANSWER_S
+    while (left := end - time.monotonic()) > 0.0:
+        executor.spin_once(timeout_sec=left)

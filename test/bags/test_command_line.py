@@ -222,7 +222,10 @@ WRONG = {  # the words of a command: exit code, what is said
         1,
         "rbt: the bag text.txt is there already; give another name, or remo",
     ),
-    "run cubesat --until 1 --record text.txt/b": (1, "rbt: the bag text.txt/b cannot be made (Not a directory)."),
+    "run cubesat --until 1 --record text.txt/b": (
+        1,
+        "rbt: the bag text.txt/b cannot be made (Not a directory); give a folder of yours.",
+    ),
 }
 
 
