@@ -50,7 +50,7 @@ def content_of(path: Path, what: str, error: type[RbtError], most: int = MOST_BY
         with opened(path, what, error) as file:
             if (size := os.fstat(file.fileno()).st_size) > most:
                 raise error(f"{path!s:.200} has {size} bytes; {what} has {most} at most.")
-            return file.read(most)
+            return file.read(size or most)  # as much memory is taken as is asked for; files of /proc have no size
     except OSError as err:
         raise error(f"{path!s:.200} cannot be read ({err.strerror}); give the path of {what}.") from err
 

@@ -13,13 +13,11 @@ from rbt_ros.bags.arrays import Arrays
 from rbt_ros.bags.bag import LATCHED, Bag
 from rbt_ros.bags.rerun import Rerun
 from rbt_ros.bags.table import JOINTS, ODOMETRY
-from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import MessageError, ScenarioError
 from rbt_ros.model.attitude import without_flips
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.signals import table
-from rbt_ros.modular.turns import angles
 from rbt_ros.paths import writing
 from rbt_ros.results import Sample, empty_figure
 from rbt_ros.topics import joint_state_fields
@@ -139,8 +137,9 @@ def _rows(recorded: Recorded, stamps: np.ndarray, history: dict[str, np.ndarray]
 
 
 def _turn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """(N,) the angle [rad] between attitudes q, (N, 4) or (1, 4), and r; of equal bits 0."""
-    return angles(np.stack(qmul(qconj(tuple(q.T)), tuple(r.T)), axis=1))
+    """(N,) the angle [rad] between attitudes q, (N, 4) or (1, 4), and r, by the chord to r or -r; of equal bits 0."""
+    chord = np.minimum(np.linalg.norm(q - r, axis=1), np.linalg.norm(q + r, axis=1))
+    return 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
 
 
 def _between(at: np.ndarray, stamps: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -46,9 +46,9 @@ def gains(robot: Robot, kp: float | None = None, kd: float | None = None, like: 
     """kp, kd for all hinges; None: those that move a hinge as `like` moves the L-shape of the thesis."""
     inertia = _inertias(Folding(robot))
     found = []
-    for given, usual in zip((kp, kd), like, strict=True):
+    for name, given, usual in zip(("kp", "kd"), (kp, kd), like, strict=True):
         scaled = [float(f"{usual * x / L_SHAPE:.{FIGURES}g}") for x in inertia]
-        found.append(np.array(scaled if given is None else len(inertia) * [number(given, "gain")]))
+        found.append(np.array(scaled if given is None else len(inertia) * [number(given, name)]))
     return Gains(robot.joint_names, *found)
 
 

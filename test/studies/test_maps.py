@@ -157,7 +157,7 @@ def test_command_line(tmp_path):
             "map: a shape of it cannot be reached: joint 'psi5' at 3.15905 is beyond",
         ),
         (["rods", "--mode", "dynamic", "--leg", "-1"], "a leg of -1.0 s must be finite and no shorter than a step"),
-        (["rods", "--mode", "dynamic", "--kp", "nan"], "hinges.psi1.kp: nan must be finite and not negative."),
+        (["rods", "--mode", "dynamic", "--kp", "nan"], "kp: nan is not finite."),
         (["rods", "--joints", "psi1,psi9"], "robot 'rods' has no joint 'psi9' of one axis; it has psi1, psi2."),
         (["l_shape", "--mode", "planar"], "robot 'l_shape': the closed forms are for hinges about z, (0, 0, 1), of"),
         (["rods", "--workers", "0"], "--workers 0 must be one or more."),
