@@ -52,8 +52,12 @@ def test_a_new_kind_of_error_at_any_depth_below_any_handler_is_answered_logged_a
         thrown.append(answer.message)
         return answer.message
 
-    kinds = dict(peer.node.get_service_names_and_types_by_node("rbt_simulator", "/"))
-    kinds |= dict(peer.node.get_service_names_and_types_by_node("_rbt_simulator_steps", "/"))
+    owners = ("rbt_simulator", "_rbt_simulator_steps")
+    peer.until(lambda: {*owners} <= {*peer.node.get_node_names()}, "both nodes", child)  # discovery takes its time
+    kinds = {}
+    for owner in owners:
+        peer.until(lambda owner=owner: peer.node.get_service_names_and_types_by_node(owner, "/"), owner, child)
+        kinds |= dict(peer.node.get_service_names_and_types_by_node(owner, "/"))
     texts = 0
     for service, (name, *_) in sorted(kinds.items()):
         if service.endswith(OTHERS) or "_action" in service or name.startswith("lifecycle_msgs"):
