@@ -190,7 +190,12 @@ def spoiled(data, rng):
     return bytes(data)
 
 
-@pytest.mark.parametrize("seed", range(10))
+def seeds(some: int, all_of_them: int) -> list:
+    """The first ones, and the others in soaks."""
+    return [*range(some), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(some, all_of_them))]
+
+
+@pytest.mark.parametrize("seed", seeds(4, 10))
 def test_forty_damaged_mcap_bags(whole, tmp_path, seed):
     """Either all is as it was, or what differs is told; nothing is there that was not recorded."""
     rng, data = np.random.default_rng(seed), (whole / "b_0.mcap").read_bytes()
@@ -208,7 +213,7 @@ def test_forty_damaged_mcap_bags(whole, tmp_path, seed):
                 assert str(tmp_path) in str(err)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(2, 5))
 def test_ten_damaged_sqlite3_bags_and_ten_damaged_metadata(whole, tmp_path, seed):
     rng, source = np.random.default_rng(100 + seed), whole.parent / "db"
     for name in ("db.db3", "metadata.yaml"):
