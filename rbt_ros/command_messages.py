@@ -3,6 +3,7 @@
 `x` takes any object with the fields of the message: rclpy's, or what `rosbags` reads from a bag.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,10 +60,18 @@ def wrench_command(message: Any, robot: Robot, body: str, *, prefix: str, at: st
 
 
 def hinge_command(message: Any) -> HingeCommand:
-    """sensor_msgs/JointState: which arrays are filled says what is meant."""
+    """sensor_msgs/JointState: which arrays are filled says what is meant.
+
+    Beside one that has a number, an array of nothing but NaN is an empty one: ros2_control sends NaN on the command
+    interfaces that no controller uses.
+    """
     if max(len(message.name), len(message.position), len(message.velocity), len(message.effort)) > MOST_JOINTS:
         raise MessageError(f"set-points of {len(message.name)} joints; at most {MOST_JOINTS} are taken in one message.")
-    return HingeCommand(tuple(message.name), tuple(message.position), tuple(message.velocity), tuple(message.effort))
+    arrays = [tuple(message.position), tuple(message.velocity), tuple(message.effort)]
+    silent = [all(map(math.isnan, array)) for array in arrays]
+    if not all(silent):
+        arrays = [() if nothing else array for nothing, array in zip(silent, arrays, strict=True)]
+    return HingeCommand(tuple(message.name), *arrays)
 
 
 def hinge_command_fields(command: HingeCommand, stamp: int) -> Fields:

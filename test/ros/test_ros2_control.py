@@ -151,16 +151,19 @@ def test_at_the_default_threshold_a_set_point_that_is_reached_is_not_sent(ros):
 
 
 def test_efforts_are_taken_and_what_no_controller_has_set_is_refused(ros):
-    """NaN first, as the plugin sends before a controller is active; then 1 mN·m between two rotors that turn freely."""
+    """NaN first, as the plugin sends before a controller is active; then 1 mN·m between two rotors that turn freely.
+
+    The tag has two command interfaces, as most have: the one that no controller uses stays NaN.
+    """
     child = ros.start("wheel", start_paused=True, realtime_factor=0.3)
     peer = ros.peer()
     diagnostics, log, states = peer.diagnostics(), peer.listen(JointState, LOG), peer.listen(JointState, "joint_states")
-    plugin = Plugin(peer, [Joint(JOINT, ("effort",))], threshold=-1.0)
+    plugin = Plugin(peer, [Joint(JOINT, ("position", "effort"))], threshold=-1.0)
     press(peer, child, plugin, lambda: plugin.sent > 20 and diagnostics.messages, "NaN to be sent")
     message = diagnostics.until(
         lambda m: int(diagnostics.values(m, "commands")["rejected"]) > 0, "the refusal in the diagnostics", child
     )
-    assert f"effort of joint '{JOINT}' is nan" in diagnostics.values(message, "commands")["last fault"]
+    assert f"position of joint '{JOINT}' is nan" in diagnostics.values(message, "commands")["last fault"]
     plugin.command[f"{JOINT}/effort"] = 1e-3
     press(peer, child, plugin, lambda: log, "the effort in the log")
     begin = stamp_of(log[0])
