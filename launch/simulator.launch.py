@@ -14,7 +14,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from rbt_ros.model.scenario import read_scenario
-from rbt_ros.ros.launching import written_displays
+from rbt_ros.ros.launching import parameters_in, written_displays
 
 ARGUMENTS = {
     "scenario": ("", "a scenario YAML file, or the name of a shipped one (cubesat)"),
@@ -69,15 +69,18 @@ def simulator(context):
     return [node]
 
 
-def rviz(context, scenario, folder, prefix):
+def rviz(context):
     """RViz with the displays of the scenario, or with the file of its name in your folder."""
-    name, own = scenario.perform(context) or "cubesat", folder.perform(context)
+    names = ("scenario", "frame_prefix", "params_file", "namespace", "rviz_folder")
+    name, prefix, file, space, own = (LaunchConfiguration(each).perform(context) for each in names)
+    told = parameters_in(file, f"{space}/rbt_simulator") if file else {}
+    name, prefix = name or told.get("scenario", "cubesat"), prefix or told.get("frame_prefix", "")
     if own:
         displays = Path(own, f"{Path(name).stem}.rviz")
         if not displays.is_file():
             raise FileNotFoundError(f"{displays} is not there: leave rviz_folder out, or name the folder that has it")
     else:
-        displays = written_displays(read_scenario(name), prefix.perform(context), launch_config.log_dir)
+        displays = written_displays(read_scenario(name), prefix, launch_config.log_dir)
     program = Node(
         package="rviz2",
         executable="rviz2",
@@ -91,9 +94,5 @@ def rviz(context, scenario, folder, prefix):
 def generate_launch_description():
     """One node, and RViz where it is wanted; everything else is in the scenario."""
     declared = [DeclareLaunchArgument(name, default_value=d, description=t) for name, (d, t) in ARGUMENTS.items()]
-    beside = OpaqueFunction(
-        function=rviz,
-        args=[LaunchConfiguration(name) for name in ("scenario", "rviz_folder", "frame_prefix")],
-        condition=IfCondition(LaunchConfiguration("rviz")),
-    )
+    beside = OpaqueFunction(function=rviz, condition=IfCondition(LaunchConfiguration("rviz")))
     return LaunchDescription([*declared, OpaqueFunction(function=simulator), beside])

@@ -1,6 +1,7 @@
 """`rbt node`: a scenario on ROS 2 topics."""
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -40,10 +41,18 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
 
     scenario = read_scenario(arguments.scenario)
     line = StatusLine()
+    beside = contextlib.ExitStack()
+
+    def begin(node: Any) -> None:
+        greet(node)
+        if arguments.rviz:
+            prefix = node.get_parameter("frame_prefix").value if node.configured else arguments.frame_prefix
+            beside.enter_context(rviz_beside(scenario, node.get_namespace(), prefix))
+
     try:
-        with rviz_beside(scenario, arguments):
+        with beside:
             words = [sys.argv[0], *ros_arguments(arguments), *rest]
-            return spinning.spin(scenario, words, arguments.duration, watch=line.show, greet=greet)
+            return spinning.spin(scenario, words, arguments.duration, watch=line.show, greet=begin)
     finally:
         line.close()
 

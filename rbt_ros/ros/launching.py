@@ -2,14 +2,18 @@
 
 import argparse
 import contextlib
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from rbt_ros.errors import SetupError
+from rbt_ros.errors import ScenarioError, SetupError
+from rbt_ros.model.reading import plain_yaml
 from rbt_ros.model.scenario import Scenario
+from rbt_ros.paths import as_path, content_of
 from rbt_ros.rviz import rviz_text
 
 END_S = 5.0  # how long RViz may take to end
@@ -32,17 +36,14 @@ def ros_arguments(options: argparse.Namespace) -> list[str]:
 
 
 @contextlib.contextmanager
-def rviz_beside(scenario: Scenario, options: argparse.Namespace) -> Iterator[None]:
-    """While it is open, rviz2 shows the scenario, if the options ask for it."""
-    if not options.rviz:
-        yield
-        return
+def rviz_beside(scenario: Scenario, namespace: str, prefix: str) -> Iterator[None]:
+    """While it is open, rviz2 shows the scenario as a node publishes it in that namespace, with that frame prefix."""
     program = shutil.which("rviz2")
     if program is None:
         raise SetupError("rviz2 is not on PATH: source your ROS (apt: ros-jazzy-rviz2), or leave --rviz out.")
     with tempfile.TemporaryDirectory(prefix="rbt_rviz_") as folder:
-        file = written_displays(scenario, options.frame_prefix, folder)
-        remap = ["-r", f"__ns:=/{options.namespace.strip('/')}"] if options.namespace else []
+        file = written_displays(scenario, prefix, folder)
+        remap = ["-r", f"__ns:={namespace}"] if namespace.strip("/") else []
         command = [program, "-d", str(file), "--ros-args", "-p", "use_sim_time:=true", *remap]
         child = subprocess.Popen(command, start_new_session=True)  # Ctrl-C is for us
         try:
@@ -61,3 +62,28 @@ def written_displays(scenario: Scenario, prefix: str, folder: str | Path) -> Pat
     file = Path(folder, f"{scenario.name}.rviz")
     file.write_text(rviz_text(scenario, prefix), encoding="utf-8")
     return file
+
+
+def parameters_in(file: str | Path, node: str) -> dict[str, Any]:
+    """What a file of parameters gives to a node of that name ("/a/rbt_simulator"), by rcl's rules: `*` stands for a
+    part of a name, `**` for any number of them, and of several the last one counts."""
+    text = content_of(as_path(file, "params_file", ScenarioError), "a file of parameters", ScenarioError).decode(
+        "utf-8"
+    )
+    found: dict[str, Any] = {}
+    node = "/" + "/".join(filter(None, node.split("/")))
+
+    def look(tree: Any, name: str) -> None:
+        for key, value in tree.items() if isinstance(tree, dict) else ():
+            if key != "ros__parameters":
+                look(value, f"{name}/{str(key).strip('/')}")
+            elif isinstance(value, dict) and re.fullmatch(_pattern(name), node):
+                found.update(value)
+
+    look(plain_yaml(text), "")
+    return found
+
+
+def _pattern(name: str) -> str:
+    parts = {"*": "/[^/]+", "**": "(/[^/]+)*"}
+    return "".join(parts.get(part) or "/" + re.escape(part) for part in name.split("/")[1:])

@@ -114,8 +114,8 @@ def test_parameters_are_those_that_are_given_and_come_before_those_of_the_file(d
 
 def displays_of(beside, **given):
     """The .rviz file with which RViz is started."""
-    context = {"scenario": "wheel", "rviz_folder": "", "frame_prefix": "", **given}
-    (rviz,) = beside.kwargs["function"](context, *beside.kwargs["args"])
+    defaults = {argument.args[0]: argument.kwargs["default_value"] for argument in of("DeclareLaunchArgument")}
+    (rviz,) = beside.kwargs["function"]({**defaults, "scenario": "wheel", **given})
     assert (rviz.kwargs["package"], rviz.kwargs["executable"]) == ("rviz2", "rviz2")
     option, file = rviz.kwargs["arguments"]
     assert option == "-d"
@@ -134,6 +134,28 @@ def test_rviz_shows_what_is_made_for_the_scenario_and_its_frame_prefix(described
     assert {node.kwargs["package"] for node in of("Node")} <= declared | {"rbt_ros"}
 
 
+def test_rviz_shows_what_only_the_file_of_parameters_says(described, tmp_path):
+    """By the rules of rcl: `*` is a part of a name, `**` any number, nested or not; later ones win. Arguments win."""
+    beside, file = described.args[0][-1], tmp_path / "parameters.yaml"
+    own = "rbt_simulator"
+    names_and_spaces = [("/**", ""), (own, ""), ("/" + own, "/"), ("/*/" + own, "a"), (f"/a/b/{own}", "/a/b")]
+    for names, space in [*names_and_spaces, ("/a/**", "a/b")]:
+        no = {"ros__parameters": {"scenario": "no"}}
+        tree = {"/**": no, names: {}, "/other": no, "/rbt": no, "/a/b": no} | {
+            names: {"ros__parameters": {"scenario": "l_shape", "frame_prefix": "b/"}}
+        }
+        with file.open("w", encoding="utf-8") as stream:
+            YAML().dump(tree, stream)
+        given = {"params_file": str(file), "namespace": space, "scenario": ""}
+        shown = displays_of(beside, **given)
+        assert shown.read_text(encoding="utf-8") == rviz_text(rbt.load("l_shape"), "b/"), names
+    file.write_text("a: {rbt_simulator: {ros__parameters: {frame_prefix: c/}}}\n", encoding="utf-8")
+    prefixed = displays_of(beside, params_file=str(file), namespace="a", scenario="wheel")
+    assert prefixed.read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"), "c/")
+    nearer = displays_of(beside, params_file=str(file), namespace="a", scenario="wheel", frame_prefix="d/")
+    assert nearer.read_text(encoding="utf-8") == rviz_text(rbt.load("wheel"), "d/")
+
+
 def test_rviz_shows_your_own_file_where_you_name_its_folder(described):
     beside = described.args[0][-1]
     folder = str(share("rviz"))
@@ -145,6 +167,7 @@ def test_rviz_shows_your_own_file_where_you_name_its_folder(described):
 def test_every_launch_argument_is_declared_used_and_has_a_default_that_is_right(described):
     declared = {argument.args[0]: argument.kwargs for argument in of("DeclareLaunchArgument")}
     node_of(described)
+    displays_of(described.args[0][-1])
     assert {configuration.args[0] for configuration in of("LaunchConfiguration")} == set(declared)
     assert all(len(kwargs["description"]) > 10 for kwargs in declared.values())
     table = {entry.name: entry for entry in parameter_table(rbt.load("cubesat"))}

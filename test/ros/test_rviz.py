@@ -189,14 +189,12 @@ def test_an_output_that_is_off_is_not_shown():
 
 
 def test_without_rviz_the_way_to_it_is_told(monkeypatch):
-    from argparse import Namespace
-
     from rbt_ros.ros.launching import rviz_beside
 
     monkeypatch.setenv("PATH", "")
     with (
         pytest.raises(SetupError, match="rviz2 is not on PATH: source your ROS"),
-        rviz_beside(rbt.load("cubesat"), Namespace(rviz=True, namespace=None, frame_prefix="")),
+        rviz_beside(rbt.load("cubesat"), "/", ""),
     ):
         pass
 
@@ -210,7 +208,7 @@ def test_rviz_runs_beside_the_node_and_ends_with_it(ros, tmp_path):
     import os
 
     path = {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
-    child = ros.start("wheel", "--rviz", "--namespace", "b", "--frame-prefix", "b/", environ=path)
+    child = ros.start("wheel", "--rviz", "--namespace", "b", frame_prefix="b/", environ=path)
     peer = ros.peer()
     odom = peer.listen(Odometry, "/b/odom")
     words, told = tmp_path / "words", "use_sim_time:=true -r __ns:=/b"
