@@ -156,6 +156,19 @@ def herpolhode_between(inertia: np.ndarray, last: Sample, now: Sample, i: int) -
     return rows + np.arange(1, count + 1)[:, None] / count * (now.twist[i, :3] - rows[-1])
 
 
+def construction_reach(robot: Robot, sample: Sample, i: int) -> tuple[float, float]:
+    """How far from body i's centre of mass the construction goes in the free flight that leaves `sample` [m]: all but
+    the momentum ellipsoid, and that one, which is by far the longest of a slender body."""
+    q, omega = sample.pose[i, :4], sample.twist[i, :3]
+    now = poinsot(robot.bodies[i].inertia, q, turn_all((q * [1, -1, -1, -1])[None, :], omega[None, :])[0])
+    slowest = float(np.linalg.norm(now.polhode_curve(points=POINTS), axis=1).min())  # drawn as long as all others
+    if slowest == 0.0:
+        return 0.0, 0.0
+    arrow = ARROW_LENGTH * size_of(robot)
+    ellipsoids = [float(axes[0].max()) / slowest for axes in (now.energy_ellipsoid, now.momentum_ellipsoid)]
+    return arrow * max(ellipsoids[0], math.sqrt(3.0)), arrow * ellipsoids[1]  # the first: or a corner of the plane
+
+
 def lone_bodies(robot: Robot) -> tuple[int, ...]:
     """The floating bodies that carry nothing: of these L and E are those of the construction."""
     carriers = {hinge.parent for hinge in robot.hinges}

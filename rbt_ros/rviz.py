@@ -13,14 +13,17 @@ from ruamel.yaml import YAML
 from rbt_ros import topics
 from rbt_ros.core.types import JointKind
 from rbt_ros.markers import ARROW_LENGTH, BEYOND, SMALLEST, THIN, letters_of, size_of
+from rbt_ros.model.attitude import turn_all
 from rbt_ros.model.looks import extent, reaches
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.model.scenario import Scenario
+from rbt_ros.poinsot_markers import construction_reach, lone_bodies
 from rbt_ros.sim import Simulation
 
 LEVEL, STEEPEST = 1.5708, 1.5697  # [rad] a right angle, and the largest pitch that RViz takes
 HANGING, SWINGING = 0.35, 0.8  # where gravity acts: of the reach, to the middle of the picture, and its radius
 FIELD_OF_VIEW = 0.785  # [rad] from the lowest to the highest line of the picture
+OUTSIDE = 1.1  # of the momentum ellipsoid's longest semi-axis: how far away the eye is; its tips may leave the picture
 PLUGIN = "rviz_default_plugins/"
 # the display of each topic that has one: class, what else it needs
 DISPLAYS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -29,6 +32,7 @@ DISPLAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "nav_msgs/msg/Odometry": ("Odometry", {"Keep": 1, "Covariance": {"Value": False}}),
     "geometry_msgs/msg/WrenchStamped": ("Wrench", {"History Length": 1}),
 }
+ARROW_WIDTH = 10 * THIN  # of the robot's size: a Wrench's shaft is a tenth of it; what is shorter is not drawn
 TOPIC_KEY = {"RobotModel": "Description Topic"}  # of the others: Topic
 PANELS = ("Displays", "Views", "Time")
 # fits a laptop of 1280 x 800. The state is QMainWindow.saveState() of the docks Displays above Views at the left, 280
@@ -156,7 +160,7 @@ def _sizes(kind: str, size: float, scenario: Scenario) -> dict[str, Any]:
         mass = sum(body.mass for body in scenario.robot.bodies)
         weight = mass * (float(np.linalg.norm(scenario.gravity)) or 1.0)
         force = float(f"{ARROW_LENGTH * size / weight:.3g}")
-        return {"Force Arrow Scale": force, "Torque Arrow Scale": force, "Arrow Width": thin["head"]}
+        return {"Force Arrow Scale": force, "Torque Arrow Scale": force, "Arrow Width": round(ARROW_WIDTH * size, 4)}
     return {}
 
 
@@ -181,6 +185,13 @@ def _extent(scenario: Scenario) -> tuple[list[float], float]:
             if name == WORLD:
                 middles.append(np.array(at, dtype=float))
                 radii.append(rope.length)
+    if _is_on(scenario, "poinsot"):
+        for i in lone_bodies(robot):
+            drawn, momentum = construction_reach(robot, sample, i)
+            middles.append(
+                sample.pose[i, 4:] + turn_all(sample.pose[i : i + 1, :4], np.array([robot.bodies[i].com]))[0]
+            )
+            radii.append(max(drawn, OUTSIDE * momentum * math.sin(FIELD_OF_VIEW / 2.0)))
     middle = (np.min(middles, axis=0) + np.max(middles, axis=0)) / 2.0
     around = [float(np.linalg.norm(p - middle)) + radius for p, radius in zip(middles, radii, strict=True)]
     arrows = ARROW_LENGTH * size_of(robot) + (BEYOND + 1.2) * letters_of(robot)

@@ -13,7 +13,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 import rbt_ros as rbt
 from rbt_ros.errors import SetupError
 from rbt_ros.markers import ADD, Markers, size_of
+from rbt_ros.model.attitude import turn_all
 from rbt_ros.paths import share
+from rbt_ros.poinsot_markers import PoinsotMarkers
 from rbt_ros.rviz import DISPLAYS, rviz_text
 
 SCENARIOS = sorted(file.stem for file in share("config").glob("*.yaml"))
@@ -99,10 +101,30 @@ def ends_of(markers: dict) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+def tips_of(construction: dict, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the invariable plane and ends of the energy ellipsoid's axes; and those of the momentum ellipsoid."""
+    found = {m["ns"]: m for m in construction["markers"]}
+    rows = {}
+    for name in ("energy_ellipsoid", "momentum_ellipsoid", "invariable_plane"):
+        at, q, half = *found[name]["pose"].values(), np.diag(found[name]["scale"]) / 2.0
+        if name == "invariable_plane":
+            half = np.array([half[0] + half[1], half[0] - half[1]])
+        ends = turn_all(np.tile(q, (2 * len(half), 1)), np.concatenate([half, -half])) + at
+        if name != "invariable_plane":  # in the body's frame
+            ends = turn_all(np.tile(pose[:4], (len(ends), 1)), ends) + pose[4:]
+        rows[name] = ends
+    return np.concatenate([rows["energy_ellipsoid"], rows["invariable_plane"]]), rows["momentum_ellipsoid"]
+
+
+@pytest.mark.parametrize("name", [*SCENARIOS, "poinsot"])
 def test_nothing_leaves_the_home_view(name):
-    """A cone of RViz's 45 degrees about the line of sight holds all arrows, labels, paths and bodies, for 5 s."""
-    scenario = rbt.load(name)
+    """A cone of RViz's 45 degrees about the line of sight holds all arrows, labels, paths and bodies, for 5 s.
+
+    And all of Poinsot's construction but the momentum ellipsoid, outside of which the eye is.
+    """
+    scenario = rbt.load("cubesat" if name == "poinsot" else name)
+    if name == "poinsot":
+        scenario.outputs["poinsot"] = 10.0
     view = manager(rviz_text(scenario))["Views"]["Current"]
     pitch, yaw = view["Pitch"], view["Yaw"]
     sight = -np.array([np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)])
@@ -111,6 +133,10 @@ def test_nothing_leaves_the_home_view(name):
     for _ in range(20):
         sample = sim.sample()
         seen = np.concatenate([ends_of(markers(sample, 0)), sample.pose[:, 4:]]) - eye
+        if name == "poinsot":
+            tips, far = tips_of(PoinsotMarkers(scenario.robot, "")(sample, 0), sample.pose[0])
+            seen = np.concatenate([seen, tips - eye])
+            assert np.linalg.norm(eye - sample.com) > np.linalg.norm(far - sample.com, axis=1).max()
         along = seen @ sight
         nearest = min(nearest, along.min())
         widest = max(widest, np.arctan2(np.linalg.norm(seen - along[:, None] * sight, axis=1), along).max())
