@@ -1,5 +1,8 @@
 """What RViz shows: directions, places and colours from a sample, by hand; and hinges of several freedoms."""
 
+import os
+import struct
+
 import numpy as np
 import pytest
 from transforms3d.quaternions import quat2mat
@@ -161,8 +164,8 @@ def test_labels_of_arrows_that_point_alike_stand_apart():
     assert len(heights) == 3 and np.diff(heights).min() > labels[0]["scale"].z  # a capital and more
 
 
-def test_a_body_without_shapes_is_the_box_of_its_inertia_and_a_mesh_is_as_large():
-    """A plank of 2 x 1 x 0.5 m: its half diagonal is 1.146 m."""
+def test_a_body_without_shapes_is_the_box_of_its_inertia_and_so_is_a_mesh_that_is_not_there(tmp_path, monkeypatch):
+    """A plank of 2 x 1 x 0.5 m: its half diagonal is 1.146 m. One that is there has its own size: 3, 4, 12 m."""
     plank, inertia = (2.0, 1.0, 0.5), np.array([1.25, 4.25, 5.0]) / 12.0
     bare = rbt.RobotBuilder("bare").body("plank", mass=1.0, inertia=inertia).build()
     (box,) = named(Markers(bare, "")(rbt.Simulation(bare).sample(), 0), "shapes")
@@ -170,6 +173,15 @@ def test_a_body_without_shapes_is_the_box_of_its_inertia_and_a_mesh_is_as_large(
     mesh = {"kind": "mesh", "file": "package://x/plank.stl"}
     b = rbt.RobotBuilder("mesh").body("plank", mass=1.0, inertia=inertia, shapes=[mesh])
     assert size_of(b.build()) == pytest.approx(size_of(bare))
+    file = tmp_path / "share" / "y" / "thorn.stl"
+    file.parent.mkdir(parents=True)
+    corners = np.array([[0, 0, 0], [3, 4, 0], [3, 4, 12]], "<f4")
+    file.write_bytes(bytes(80) + struct.pack("<I3f", 1, 0, 0, 0) + corners.tobytes() + bytes(2))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere{os.pathsep}{tmp_path}")
+    for name in (str(file), f"file://{file}", "package://y/thorn.stl"):
+        shapes = [{"kind": "mesh", "file": name, "size": (0.2, -0.2, 0.2), "at": (0, 1, 0)}]
+        b = rbt.RobotBuilder("mesh").body("thorn", mass=1.0, inertia=inertia, shapes=shapes)
+        assert size_of(b.build()) == pytest.approx(1.0 + 0.2 * 13.0)
 
 
 @pytest.mark.parametrize(("length", "size"), [(0.1, 0.1), (1.0, 0.3), (1000.0, 0.5)])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from rbt_ros.model.attitude import nearest_quaternion
+from rbt_ros.model.mesh_size import mesh_radius
 from rbt_ros.model.robot import WORLD, Body, Robot
 from rbt_ros.model.shapes import Shape
 
@@ -31,20 +32,20 @@ def inertia_shapes(body: Body) -> list[Shape]:
 
 
 def extent(body: Body) -> float:
-    """How far its looks go from the origin of its frame [m]. A mesh is not read: the box of the inertia counts."""
+    """How far its looks go from the origin of its frame [m]; of a mesh that cannot be read: the box of the inertia."""
     shapes = looks(body)
-    if any(shape.kind == "mesh" for shape in shapes):
+    if any(shape.kind == "mesh" and radius(shape) == 0.0 for shape in shapes):
         shapes += inertia_shapes(body)
     return max((float(np.linalg.norm(shape.at)) + radius(shape) for shape in shapes), default=0.0)
 
 
 def radius(shape: Shape) -> float:
-    """Of the ball about its centre that holds a primitive [m]; of a mesh: zero."""
+    """Of the ball about its centre that holds it [m]; zero of a mesh that cannot be read."""
     if shape.kind == "box":
         return math.hypot(*shape.size) / 2
     if shape.kind == "cylinder":
         return math.hypot(shape.size[0], shape.size[1] / 2)
-    return shape.size[0] if shape.kind == "sphere" else 0.0
+    return shape.size[0] if shape.kind == "sphere" else mesh_radius(shape.file, shape.size)
 
 
 def reaches(robot: Robot) -> list[float]:
