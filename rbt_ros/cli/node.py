@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     beside = contextlib.ExitStack()
 
     def begin(node: Any) -> None:
-        greet(node)
         if arguments.rviz:
             prefix = node.get_parameter("frame_prefix").value if node.configured else arguments.frame_prefix
             beside.enter_context(rviz_beside(scenario, node.get_namespace(), prefix))
+        greet(node)
 
     try:
         with beside:
