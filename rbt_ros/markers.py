@@ -85,7 +85,7 @@ class Markers:
         self._last_tick = sample.tick
         if self._local:
             self._origin = local_origin(self._robot, sample)
-        arrows = [*self._spins(sample, coms), *self._momentum(sample), *self._loads(sample)]
+        arrows = [*self._spins(sample, coms), *self._momentum(sample, coms), *self._loads(sample)]
         markers = [*self._shapes(), *arrows, *self._ropes(sample), *self._paths()]
         return numbered(markers, self._prefix, stamp)
 
@@ -103,14 +103,16 @@ class Markers:
             for fields in self._arrow("omega", coms[i], sample.twist[i, :3], SPIN, least)
         ]
 
-    def _momentum(self, sample: Sample) -> list[Fields]:
-        """L of all about the common centre of mass."""
+    def _momentum(self, sample: Sample, coms: np.ndarray) -> list[Fields]:
+        """L of all about the common centre of mass; nothing where all are at rest but for round-off."""
         p_WC, L = np.array(sample.com), np.array(sample.angular_momentum_com)
         model = self._robot.model
         v_WC = np.array(sample.momentum) / model.body[:, t.MASS].sum()
         w_B = turn_all(sample.pose[:, :4] * [1, -1, -1, -1], sample.twist[:, :3])
         size = angular_size(model, sample.pose, sample.twist, w_B, tuple(p_WC.tolist()), tuple(v_WC.tolist()))
-        return self._arrow("angular_momentum", p_WC, L, MOMENTUM, ROUND_OFF * size)
+        polar = model.body[:, t.MASS] @ ((coms - p_WC) ** 2).sum(axis=1)
+        polar += 0.5 * model.body[:, t.INERTIA : t.INERTIA + 3].sum()
+        return self._arrow("angular_momentum", p_WC, L, MOMENTUM, max(ROUND_OFF * size, AT_REST * polar))
 
     def _loads(self, sample: Sample) -> list[Fields]:
         """Force and moment of every wrench that acts, at the point where it does; two per body, or deleted."""

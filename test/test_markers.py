@@ -143,6 +143,9 @@ def test_no_arrow_is_drawn_of_round_off_and_no_label_falls_apart(name):
         for label in named(fields, "labels"):
             assert label["action"] == DELETE or label["scale"].x == pytest.approx(SPACE * label["scale"].z)
         sim.advance(100)
+    twist, L = 1e-16 * sample.twist, tuple(1e-16 * x for x in sample.angular_momentum_com)  # an array at its goal
+    rest = sample._replace(twist=twist, momentum=(0.0, 0.0, 0.0), angular_momentum_com=L)
+    assert not [m for kind in sizes for m in named(markers(rest, 0), kind) if m["action"] == ADD]
 
 
 def test_a_body_that_hangs_on_the_world_shows_its_spin():
