@@ -37,6 +37,7 @@ from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTraject
 from rbt_ros.model.inputs import Wrench
 from rbt_ros.ros.convert import fields_of, message_class, stamp_of
 from rbt_ros.ros.executor import NodeExecutor
+from rbt_ros.ros.hearing import answer_when_heard
 from rbt_ros.ros.stop import StopRequest
 from rbt_ros.ros.writers import field_writer
 
@@ -72,6 +73,8 @@ class ControllerNode(Node):
                 controller.aim(tuple(target))
             self.add_on_set_parameters_callback(self._on_parameters)
             self.create_subscription(PoseStamped, "target_pose", self._on_target, DEPTH)
+        for service in self.services:
+            answer_when_heard(self, service)
 
     def _on_parameters(self, changes: list[Parameter]) -> SetParametersResult:
         for change in changes:

@@ -38,6 +38,11 @@ class NodeExecutor(SingleThreadedExecutor):
         self._events_due = 0.0  # [s of steady time]
         self._unfinished = False  # whether a task waits for something, or for its turn
 
+    @property
+    def waits(self) -> bool:
+        """Whether something has begun and not ended, such as an answer that nobody hears yet."""
+        return self._unfinished
+
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Wait for something to do, at most so long [s], and do it."""
         subscriptions, waitables = list(self._node.subscriptions), list(self._node.waitables)

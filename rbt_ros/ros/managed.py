@@ -20,6 +20,7 @@ from rclpy.task import Future
 from rbt_ros.errors import RbtError
 from rbt_ros.ros.errands import Turns
 from rbt_ros.ros.guard import Faults, guarded, refusal
+from rbt_ros.ros.hearing import answer_when_heard
 
 DONE, FAILED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 TYPES = range(10)  # of parameters: rcl_interfaces/msg/ParameterType
@@ -31,15 +32,18 @@ class ManagedNode(LifecycleNode):
     def __init__(self, name: str):
         self.faults = Faults(lambda text: self._warn(text))  # first: rclpy makes services at once
         self._together, self._turns = ReentrantCallbackGroup(), Turns()
+        self._made = False
         super().__init__(name)
+        self._made = True
         self.quitting = False  # asked to end
         self._raises = False  # whether who configures is told by an exception
         self.refused: Exception = RuntimeError("the state machine refused")  # why the configuration failed
         self._before = inventory(self)  # what there was before it was configured
         change = self._service_change_state
         change.callback = self._possible(change.callback)
-        for service in self.services:  # those that rclpy makes otherwise; for the others it changes nothing
-            service.callback = guarded(service.callback, service.srv_name, self.faults)
+        for service in self.services:  # rclpy makes some otherwise than by `create_service`
+            service.callback_group = self._together
+            self._answer_always(service)
 
     def configure(self) -> None:
         """Make everything; RbtError where that cannot be."""
@@ -64,7 +68,15 @@ class ManagedNode(LifecycleNode):
         if srv_type in (SetParameters, SetParametersAtomically):
             callback = self._prepared(callback, each=srv_type is SetParameters)
         options.setdefault("callback_group", self._together)
-        return super().create_service(srv_type, srv_name, guarded(callback, srv_name, self.faults), **options)
+        service = super().create_service(srv_type, srv_name, callback, **options)
+        if self._made:
+            self._answer_always(service)
+        return service
+
+    def _answer_always(self, service: Service) -> None:
+        """Whatever is raised, and once the client hears."""
+        service.callback = guarded(service.callback, service.srv_name, self.faults)
+        answer_when_heard(self, service)
 
     def _prepared(self, set_them: Callable[[Any, Any], Any], each: bool) -> Callable[[Any, Any], Any]:
         """The service that sets parameters, in the order of requests. each: one by one, whatever becomes of others."""

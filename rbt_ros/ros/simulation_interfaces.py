@@ -3,13 +3,15 @@
 Made where the package simulation_interfaces is there, in its shape 1 (Humble, Jazzy, Kilted) or 2 (Lyrical, Rolling).
 """
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse
-from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
@@ -20,7 +22,9 @@ from rbt_ros.results import Sample
 from rbt_ros.ros import entities
 from rbt_ros.ros.bounds import bounds_fields
 from rbt_ros.ros.convert import fill
+from rbt_ros.ros.executor import NodeExecutor
 from rbt_ros.ros.guard import Faults, guarded
+from rbt_ros.ros.hearing import answer_when_heard, heard
 from rbt_ros.ros.loop import Inactive, Loop
 from rbt_ros.ros.result_codes import (
     ALREADY_THERE,
@@ -44,6 +48,7 @@ FEATURES = (
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3  # SimulationState
 STATES = {STOPPED: "stopped", PLAYING: "playing", PAUSED: "paused", QUITTING: "quitting"}
 TIME, STATE, SPAWNED, ALL = 1, 2, 4, 255  # scopes of ResetSimulation, a bit field
+ACTION = ("send_goal", "get_result", "cancel_goal")  # the services of an action
 BUSY = "steps are being taken; wait for their end, or cancel them."
 
 
@@ -80,8 +85,10 @@ class SimulationInterfaces:
             SimulateSteps,
             "~/simulate_steps",
             execute_callback=_unused,
+            goal_callback=self._heard,
             handle_accepted_callback=self._accepted,
             cancel_callback=self._cancelled,
+            callback_group=ReentrantCallbackGroup(),  # while a goal waits for its client, others do not
         )
         self._stepper = StepService(node, guarded(functools.partial(_answer, self._step), "step_simulation", faults))
 
@@ -207,6 +214,12 @@ class SimulationInterfaces:
         self._stepping.order(request.steps, waiting.end, _unheard)
         waiting.wait(self._loop)
 
+    async def _heard(self, request: Any) -> GoalResponse:
+        """A client of the action hears by three services; each goal is tried."""
+        action = self._node.resolve_service_name("~/simulate_steps")
+        await heard(self._node, *(f"{action}/_action/{name}" for name in ACTION))
+        return GoalResponse.ACCEPT
+
     def _accepted(self, goal: Any) -> None:
         """A goal comes to its end, once, whatever is raised."""
         self._ends[bytes(goal.goal_id.uuid)] = None
@@ -269,22 +282,23 @@ class StepService:
         name, context = f"_{node.get_name()}_steps", node.context
         options: dict[str, Any] = dict(enable_rosout=False, start_parameter_services=False, use_global_arguments=False)
         self._node = Node(name, namespace=node.get_namespace(), context=context, **options)
-        self._node.create_service(srv.StepSimulation, node.resolve_service_name("~/step_simulation"), callback)
-        self._executor = SingleThreadedExecutor(context=context)
-        self._executor.add_node(self._node)
+        service = node.resolve_service_name("~/step_simulation")
+        answer_when_heard(self._node, self._node.create_service(srv.StepSimulation, service, callback))
+        self._executor, self._ending = NodeExecutor(self._node), False
         self._thread = threading.Thread(target=self._spin, name="step_simulation", daemon=True)
         self._thread.start()
 
     def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except (ExternalShutdownException, ShutdownException):
-            pass  # the ordinary end
+        with contextlib.suppress(ExternalShutdownException):  # an ordinary end, too
+            while not self._ending:
+                self._executor.spin_once()
 
     def close(self) -> None:
         """End the thread."""
-        self._executor.shutdown()
+        self._ending = True
+        self._executor.wake()
         self._thread.join()
+        self._executor.shutdown()
         self._node.destroy_node()
 
 

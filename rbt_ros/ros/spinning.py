@@ -13,6 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.ros.executor import NodeExecutor
+from rbt_ros.ros.hearing import LIMIT_S
 from rbt_ros.ros.node import NAME, SimulatorNode
 from rbt_ros.ros.stop import StopRequest
 
@@ -86,6 +87,10 @@ def _answer_the_last(node, executor) -> None:
     """Who asked for the end is answered, and who waits for the result of steps, whose request may just arrive."""
     if node.configured:
         node.loop.stop()
-    end = time.monotonic() + ANSWER_S
-    while (left := end - time.monotonic()) > 0.0:
-        executor.spin_once(timeout_sec=left)
+    now = time.monotonic()
+    end, limit = now + ANSWER_S, now + LIMIT_S
+    while now < end:
+        executor.spin_once(timeout_sec=end - now)
+        now = time.monotonic()
+        if executor.waits:
+            end = min(now + ANSWER_S, limit)

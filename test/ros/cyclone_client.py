@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import array, float64, int32, sequence, uint32
+from cyclonedds.idl.types import array, float64, int32, sequence, uint8, uint32
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
@@ -131,6 +131,17 @@ class WrenchStamped(IdlStruct, typename="geometry_msgs::msg::dds_::WrenchStamped
     wrench: Wrench
 
 
+@dataclass
+class TriggerRequest(IdlStruct, typename="std_srvs::srv::dds_::Trigger_Request_"):
+    structure_needs_at_least_one_member: uint8
+
+
+@dataclass
+class TriggerResponse(IdlStruct, typename="std_srvs::srv::dds_::Trigger_Response_"):
+    success: bool
+    message: str
+
+
 def stamp(header: Header) -> int:
     return header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
 
@@ -170,6 +181,14 @@ def main() -> None:
         return [m for m in readers["odom"].take(N=100) if m.pose.pose.position.y > 0]
 
     told["moved"] = stamp(until(moved, "motion after the push")[0].header)
+
+    # a client that asks before it hears, as any does while it is being discovered
+    asks = DataWriter(participant, Topic(participant, "rq/rbt_simulator/resetRequest", TriggerRequest), qos=qos)
+    until(lambda: asks.get_matched_subscriptions(), "service")
+    asks.write(TriggerRequest(0))
+    until(lambda: [m for m in readers["odom"].take(N=100) if m.pose.pose.position.y == 0], "reset")
+    hears = DataReader(participant, Topic(participant, "rr/rbt_simulator/resetReply", TriggerResponse), qos=qos)
+    told["answer"] = until(lambda: hears.take(), "answer")[0].message
     print(json.dumps(told), flush=True)
 
 

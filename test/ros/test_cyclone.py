@@ -20,8 +20,11 @@ CLOCK_START = 1_000_000_000
 H = 1_000_000
 
 
-def test_a_cyclone_client_reads_tf_odom_and_joint_states_and_pushes(ros):
-    """In a process of its own: both vendors' libraries never meet. What it read is computed again here, to the bit."""
+def test_a_cyclone_client_reads_tf_odom_and_joint_states_pushes_and_is_answered(ros):
+    """In a process of its own: both vendors' libraries never meet. What it read is computed again here, to the bit.
+
+    It asks a service, and is seen to hear only when that is done: the answer waits for it.
+    """
     child = ros.start()
     peer = ros.peer()
     _, log = peer.commander("wrench/cubesat", "/rbt_simulator/latched/wrench/cubesat", child)
@@ -41,3 +44,4 @@ def test_a_cyclone_client_reads_tf_odom_and_joint_states_and_pushes(ros):
     (command,) = log
     assert (command.header.frame_id, command.wrench.force.y) == ("world", 3.0)
     assert stamp_of(command) < told["moved"]
+    assert told["answer"].startswith("back at the start")

@@ -5,12 +5,14 @@ import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from rclpy.waitable import NumberOfEntities, Waitable
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
 from rbt_ros.ros.executor import NodeExecutor
+from rbt_ros.ros.hearing import answer_when_heard
 
 MOST = 2_000  # turns
 
@@ -154,6 +156,32 @@ def test_what_a_task_makes_is_done_without_anything_that_wakes_us(spun):
     spun.executor.spin_once(timeout_sec=5.0)
     spun.executor.spin_once(timeout_sec=5.0)
     assert done == ["first", "second"]
+
+
+def test_an_answer_that_the_middleware_drops_is_sent_again_and_others_are_answered_meanwhile(spun):
+    """As before its client is wholly discovered: this one cannot hear, by its quality of service."""
+    sent: list = []
+
+    def answer(request, response):
+        response.success = True
+        return response
+
+    service = spun.node.create_service(Trigger, "asked", answer)
+    send = service.send_response
+    service.send_response = lambda *answer: (sent.append(answer), send(*answer))
+    answer_when_heard(spun.node, service)
+    deaf = spun.node.create_client(
+        Trigger, "asked", qos_profile=QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    )
+    client = spun.node.create_client(Trigger, "asked")
+    spun.until(client.service_is_ready)
+    deaf.call_async(Trigger.Request())
+    spun.until(lambda: len(sent) == 1)
+    answered = client.call_async(Trigger.Request())
+    spun.until(answered.done)
+    assert answered.result().success and len(sent) == 2
+    spun.until(lambda: len(sent) == 3)
+    assert sent[2] == sent[0] and spun.executor.waits
 
 
 class Meanwhile(Waitable):
