@@ -6,7 +6,8 @@ from rbt_ros.model.hinge_commands import says_nothing
 from rbt_ros.ros.sources import Barrier, Lockstep, Posted, targets
 from rbt_ros.ros.taking import Intake
 
-REPEAT_NS = 100_000_000  # how often the outputs are repeated that nobody has answered
+REPEAT_NS = 100_000_000  # how often the outputs are repeated that nobody has answered, at most
+MOST_NS = 1_000_000_000  # at least, where the deadline leaves time for an answer
 
 
 class Gate:
@@ -19,7 +20,7 @@ class Gate:
         self._barrier = Barrier()
         self._passed = -1  # the step whose answers are behind us
         self._passed_ns, self._answered = -1, frozenset[str]()  # the stamp of then, and who had answered
-        self._repeat_at = 0
+        self._repeat_at, self._pause_ns = 0, REPEAT_NS
         self._repeated = False  # whether this step was counted as one that needed a repeat
 
     def wait_anew(self) -> None:
@@ -110,6 +111,7 @@ class Gate:
         return True
 
     def _open(self, step: int) -> None:
+        self._pause_ns = self._pause_after(self._barrier.answers())
         answers = self._barrier.pass_on()
         for posted in answers:
             if not self._is_mute(posted):
@@ -118,19 +120,30 @@ class Gate:
         self._answered = frozenset(posted.source for posted in answers)
         self._intake.take_deferred()
 
+    def _pause_after(self, answers: list[Posted]) -> int:
+        """How long to wait for the next answers before a repeat: twice as long as for these.
+
+        Each repeat that a slow controller is sent waits in its queue, and makes it slower.
+        """
+        began = self._barrier.began_ns
+        if began is None or not answers:
+            return REPEAT_NS
+        took = max(posted.arrived_ns for posted in answers) - began
+        return max(REPEAT_NS, min(2 * took, MOST_NS, self.options.deadline_ns // 2))
+
     # while it is shut: times are steady [ns]
 
     def deadline(self, now: int) -> int:
         """Until when this wait lasts; it begins with the first look."""
         if self._barrier.began_ns is None:
-            self._barrier.began_ns, self._repeat_at = now, now + REPEAT_NS
+            self._barrier.began_ns, self._repeat_at = now, now + self._pause_ns
         return self._barrier.began_ns + self.options.deadline_ns
 
     def repeats(self, now: int) -> bool:
         """Whether the outputs are due again: a controller that came (back) finds what to answer."""
         if now < self._repeat_at:
             return False
-        self._repeat_at = now + REPEAT_NS
+        self._repeat_at = now + self._pause_ns
         if not self._repeated:
             self._repeated = True
             self._intake.counters.repeated += 1

@@ -14,6 +14,7 @@ import rbt_ros as rbt
 from rbt_ros.command_messages import hinge_command
 from rbt_ros.model.hinge_commands import HingeCommand, HingeSetting, HingeSettings, HingeTrajectory
 from rbt_ros.model.inputs import Wrench, WrenchCommand
+from rbt_ros.ros import lockstep as module
 from rbt_ros.ros.loop import Loop
 from rbt_ros.ros.outputs import Output
 from rbt_ros.ros.sources import Lockstep, Watchdog
@@ -281,6 +282,77 @@ def test_a_second_answer_about_other_joints_is_told():
         run.until(lambda: run.sim.tick >= 20)
     assert {command.joints for command, _ in run.latched} == {("wrist",)} and run.loop.counters.rejected > 10
     assert "another one has answered" in run.faults[0] and "one message per topic and tick" in run.faults[0]
+
+
+class Link:
+    """Samples to a controller with two commands, and these back: some of them are lost, late, or double."""
+
+    FAULTS = (
+        "sample lost",
+        "answer lost",
+        "answer late",
+        "answer twice",
+        "answer again in the next tick",
+        "sample twice",
+    )
+    EVERY = 10  # ticks from one fault to the next
+
+    def __init__(self):
+        self.faults = [None, *itertools.product(self.FAULTS, ("wrench/tee", "hinge_commands"))]
+        self._done: set[int] = set()
+        self._late: list = []
+
+    def __call__(self, run, sample, stamp) -> None:
+        turn, place = divmod(sample.tick, self.EVERY)
+        fault, source = None, ""
+        if 0 < turn < len(self.faults) and place == 0 and sample.tick not in self._done:
+            self._done.add(sample.tick)
+            fault, source = self.faults[turn]
+        if fault == "sample lost":
+            return
+        commands = {
+            "hinge_commands": HingeCommand(("wrist",), (), (), (0.1 * sample.t + 1.0,)),
+            "wrench/tee": WrenchCommand(Wrench("tee", (1.0, 0.0, 0.0)), 10**12),
+        }
+        late, self._late = self._late, []
+        for _ in range(2 if fault == "sample twice" else 1):
+            for topic, command in commands.items():
+                if topic == source and fault in ("answer lost", "answer late"):
+                    self._late += [(command, stamp, topic)] * (fault == "answer late")
+                else:
+                    run.loop.post(command, stamp, topic)
+                if topic == source and fault == "answer twice":
+                    run.loop.post(command, stamp, topic)
+                if topic == source and fault == "answer again in the next tick":
+                    self._late.append((command, stamp, topic))
+        for answer in late:  # behind the answers to a repeat, or to the next tick
+            run.loop.post(*answer)
+
+
+def test_after_any_single_loss_delay_or_repetition_it_falls_into_step_again():
+    """Each costs one repeat at most; who was behind by one for good would need a repeat in all ticks that follow."""
+    link, lockstep = Link(), Lockstep(("wrench/tee", "hinge_commands"), 1, DEADLINE * 10**9)
+    with Run("five_body", link, mode="lockstep", lockstep=lockstep) as run:
+        run.until(lambda: run.sim.tick >= link.EVERY * (len(link.faults) + 1))
+    needed = 2 * 3  # lost or late samples and answers, on either topic
+    assert needed <= run.loop.counters.repeated <= needed + 3  # a stall of the machine may look like a loss, too
+    assert not any("within" in fault for fault in run.faults) and run.loop.counters.rejected == 0
+
+
+def test_a_controller_that_is_slower_than_repeats_come_is_not_buried_in_them(monkeypatch):
+    """Each repeat would wait in its queue and be computed again: 1.5 times as many in each step, until it is full."""
+    monkeypatch.setattr(module, "REPEAT_NS", 10_000_000)
+    answered: list[int] = []
+
+    def slow(run, sample, stamp):
+        time.sleep(0.015)  # what it computes
+        answered.append(stamp)
+        answering(run, sample, stamp)
+
+    with Run(answer=slow, mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
+        run.until(lambda: run.sim.tick >= 30)
+    assert len(answered) <= 30 + 10, "samples that were computed for 30 steps"
+    assert run.states[START + 30 * H] == in_process(30)
 
 
 def impatient_from(run: Run, first: int, end: int, deadline_ns: int) -> None:
