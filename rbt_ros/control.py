@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rbt_ros import topics
-from rbt_ros.errors import MessageError
+from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.hinge_commands import HingeCommand, HingeTorque, HingeTrajectory
 from rbt_ros.model.inputs import Command, Wrench, WrenchCommand
 from rbt_ros.model.robot import Robot
@@ -62,6 +63,7 @@ class Controller(Protocol):
         """The actions until the next call."""
 
 
+@in_words(ScenarioError, first=True)
 def in_process(
     controller: Controller, *, wrench_hold: float = 0.1, wrench_at: str = "origin"
 ) -> Callable[[Simulation], None]:

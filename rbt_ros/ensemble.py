@@ -56,6 +56,8 @@ def advance_many(
         )
     if progress is not None and not callable(progress):
         raise ScenarioError(f"progress {progress!r:.80} is not a function.")
+    for sim in cases:
+        sim.refuse_beyond(sim.tick + int(ticks))
     outcomes, stop, before = Outcomes(), Event(), sum(sim.tick for sim in cases)
     together = ticks >= LONG_ENOUGH and _pays(int(ticks) * sum(len(sim.robot.bodies) for sim in cases))
     waiting = deque(_companies(enumerate(cases), int(ticks) if together else 0, outcomes))

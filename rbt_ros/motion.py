@@ -1,5 +1,6 @@
 """What moves, and how it goes on: state, what acts, modes, checkpoints. What may be done with it is in `sim.py`."""
 
+import contextlib
 import hashlib
 import warnings
 from collections.abc import Sequence
@@ -13,8 +14,9 @@ from rbt_ros.core import types as t
 from rbt_ros.core.jit import direct
 from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
-from rbt_ros.errors import ChangeError, ModelError, ScenarioError
-from rbt_ros.model.checks import END_NS, LONGEST_S, remembered
+from rbt_ros.errors import ChangeError, ModelError, RbtError, ScenarioError
+from rbt_ros.kinds import in_words
+from rbt_ros.model.checks import END_NS, LONGEST_S, remembered, whole_number
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.friction import warn_of_no_drag
@@ -28,7 +30,7 @@ from rbt_ros.model.reduction import Reduction, reduction_of, then_memory
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.model.start_report import StartReport
-from rbt_ros.model.ticks import Ticks
+from rbt_ros.model.ticks import Ticks, remembered_ticks
 from rbt_ros.model.unilateral import ContactEvent
 from rbt_ros.results import Energy, Sample, Work, state_digest
 
@@ -185,7 +187,9 @@ class Motion(HasModes):
 
     def has_gone(self, ticks: int) -> None:
         """What `plain_run` told was taken so many steps further."""
-        self.tick += ticks
+        end = self.tick + whole_number(ticks, "ticks")
+        self.refuse_beyond(end)
+        self.tick = end
         if self._inputs.acts:
             self._balance.acted()
 
@@ -193,6 +197,7 @@ class Motion(HasModes):
         hinge, tick = self._mech.now.robot.hinges[body].name, self.tick + 1
         return f"tick {tick}, t = {self.ticks.ns(tick) * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
 
+    @in_words(ScenarioError)
     def warm_up(self, changes: bool = False) -> None:
         """Compile the kernels, or load them from the cache, now rather than in the first step; nothing moves.
 
@@ -259,7 +264,7 @@ class Motion(HasModes):
         self._how.choose(self._mech)
         self._latch()
 
-    def _refuse_beyond(self, end: int) -> None:
+    def refuse_beyond(self, end: int) -> None:
         """ScenarioError where that tick is later than time can be counted."""
         h_ns, zero_ns = self._grid
         if zero_ns + end * h_ns > END_NS:
@@ -337,12 +342,35 @@ class Motion(HasModes):
         }
 
     def recall(self, memory: dict[str, Any]) -> None:
-        """Go on from `memory`: the same bits as where it was taken. ScenarioError where it is of another simulation."""
+        """Go on from `memory`: the same bits as where it was taken. ScenarioError where it is of another simulation.
+
+        Or where it is no memory, or damaged. After an error this one goes on as before, if it could.
+        """
+        if not isinstance(memory, dict) or not isinstance(memory.get("scenario"), str):
+            raise ScenarioError(f"{memory!r:.80} is no memory of a simulation; `memory()` gives one.")
+        before = None
+        with contextlib.suppress(RbtError):  # what cannot go on itself can be put elsewhere
+            before = self.memory()
+        try:
+            self._recall(memory)
+        except Exception as err:  # whatever is made of impossible content may fail anyhow
+            if before:
+                self._recall(before)
+            if isinstance(err, RbtError):
+                raise
+            text = f"it is damaged: {type(err).__name__}: {err!s:.200}. Take one by `memory()` anew."
+            raise ScenarioError(text) from err
+        self._tell_changed()
+
+    def _tell_changed(self) -> None:
+        """Let who looks on know that something else than steps and commands has changed what comes."""
+
+    def _recall(self, memory: dict[str, Any]) -> None:
         if memory["scenario"] != self._fingerprint():
             raise ScenarioError(
                 "the checkpoint is of another scenario: robot, gravity, step, integrator, tolerances must be the same."
             )
-        self.tick, self.ticks = memory["tick"], Ticks(*memory["ticks"])
+        self.tick, self.ticks = remembered_ticks(memory["tick"], memory["ticks"])
         self._inputs.rebase(self.ticks, self.tick)
         self._mech.set_sink_floor(self.h_ns)
         self._mech.recall(memory["mechanism"])

@@ -11,6 +11,7 @@ import numpy as np
 from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.core.types import KIND, NQ, NV, JointKind, Q, V
 from rbt_ros.errors import ModelError, ScenarioError, SetupError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import turn_all
 from rbt_ros.model.constraints import ConstraintForce, Coupling
 from rbt_ros.model.coordinates import freedom_dimensions
@@ -212,6 +213,7 @@ class Result:
         rows = [s.constraints.get(name, none) for s in self.samples]
         return ConstraintForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
+    @in_words(ModelError)
     def rope(self, name: str) -> RopeForce:
         """What one rope does over time: tension (N,), taut (N,), wrench (N, 6)."""
         if name not in self.samples[0].ropes:
@@ -219,6 +221,7 @@ class Result:
             raise ModelError(f"robot '{self.robot.name}' has no rope '{name[:80]}'; it has {known}.")
         return RopeForce(*(np.array(column) for column in zip(*(s.ropes[name] for s in self.samples), strict=True)))
 
+    @in_words(ModelError)
     def stop(self, joint: str) -> StopForce:
         """What the stops of one joint do over time: effort (N,), touching (N,)."""
         if joint not in self.samples[0].stops:
@@ -237,6 +240,7 @@ class Result:
         rows = [s.reactions.get(name, none) for s in self.samples]
         return HingeForce(*(np.array(column) for column in zip(*rows, strict=True)))
 
+    @in_words(ModelError)
     def columns(self, reactions: bool = False) -> dict[str, np.ndarray]:
         """Everything as named columns, unit in the name: `hub.omega_body_x [rad/s]`.
 
@@ -284,10 +288,12 @@ class Result:
             table[f"angular_momentum_com_{axis} [N m s]"] = h
         return table
 
+    @in_words(ModelError)
     def to_csv(self, path: str | Path, reactions: bool = False) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
         write_columns(self.columns(reactions), path)
 
+    @in_words(ModelError)
     def to_npz(self, path: str | Path, reactions: bool = False) -> None:
         """Write `columns()` as arrays of these names, for `numpy.load` and `rbt plot`; and each body's inertia."""
         inertias = {body.name + INERTIA: body.inertia for body in self.robot.bodies}

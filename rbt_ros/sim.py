@@ -8,6 +8,7 @@ import numpy as np
 from rbt_ros.core import integrate
 from rbt_ros.core import types as t
 from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import natural, numbers, time_ns, whole_number
 from rbt_ros.model.coordinates import BodyStart, HingeStart
 from rbt_ros.model.friction import with_friction
@@ -97,6 +98,7 @@ class Simulation(Motion):
         self._placed()
 
     @classmethod
+    @in_words(ScenarioError)
     def of(cls, scenario: Scenario) -> "Simulation":
         """The simulation that a scenario describes, at t = 0."""
         sim = cls(
@@ -287,15 +289,9 @@ class Simulation(Motion):
         else:
             self._inputs.plan_change(planned)
 
-    # checkpoints
-
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on from `memory`: the same bits as where it was taken. ScenarioError where it is of another simulation."""
-        super().recall(memory)
-        self._tell_changed()
-
     # what acts
 
+    @in_words(MessageError)
     def command(self, command: Command) -> Latched:
         """Take a command: it acts from the next step on, in place of the last one on that body or those joints."""
         self._close()
@@ -312,6 +308,7 @@ class Simulation(Motion):
             self._mech.aim(aim, self.t_ns)
         return self._told(latched)
 
+    @in_words(MessageError)
     def check(self, command: Command) -> None:
         """MessageError where `command` would be refused now, as far as that is seen without taking it."""
         if not isinstance(command, Measurement):
@@ -336,6 +333,7 @@ class Simulation(Motion):
                 self.recall(before)
             raise MessageError(str(err)) from err
 
+    @in_words(MessageError)
     def fallback(self, command: Command, how: str) -> tuple[Command, ...]:
         """The commands to give when the source of `command` is silent; how: zero, hold or hold_position."""
         if how == "hold":
@@ -401,7 +399,7 @@ class Simulation(Motion):
         if ticks.__class__ is not int or ticks < 0:
             ticks = whole_number(ticks, "ticks")
         inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
-        self._refuse_beyond(end)
+        self.refuse_beyond(end)
         while tick < end:
             if tick >= inputs.current_end:
                 self._renew()

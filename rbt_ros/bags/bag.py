@@ -19,6 +19,7 @@ from rbt_ros.bags.sources import Gap, Source, Topic, gaps_of
 from rbt_ros.bags.type_texts import types_from
 from rbt_ros.bags.types import Types
 from rbt_ros.errors import MessageError, ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.paths import as_path
 
 PART = 20_000  # messages
@@ -94,6 +95,7 @@ class Bag:
         steps = {name: int((np.diff(topic.t_ns) < 0).sum()) for name, topic in self.topics.items() if topic.t_ns}
         return {name: count for name, count in steps.items() if count}
 
+    @in_words(MessageError)
     def topic(self, name: str, kind: str = "") -> Topic:
         """A topic, by full name or by its unique end; MessageError where it is not of that type."""
         found = self.topics.get("/" + name.lstrip("/")) or self._by_end(name)
@@ -126,7 +128,7 @@ class Bag:
 
     def parts(self, name: str, kind: str = "", most: int = PART) -> Iterator[Arrays]:
         """The same, one after the other, of at most so many messages each: of bags that are longer than memory."""
-        topic = self.topic(name, kind)
+        topic, most = self.topic(name, kind), _part(most)
         data = iter(topic.data)
         for first in range(0, len(topic.t_ns), most):
             yield self._arrays(topic, topic.t_ns[first : first + most], list(itertools.islice(data, most)))
@@ -173,6 +175,7 @@ class Bag:
                 f"topic {topic.name} of {self.path} has a message that is no {topic.type}: {err}"
             ) from err
 
+    @in_words(MessageError)
     def texts(self, name: str) -> list[tuple[int, str]]:
         """(time [ns], text) of a topic of strings."""
         found = self.arrays(name, STRING)
@@ -206,3 +209,10 @@ class Bag:
     def types(self) -> Types:
         """The types of the messages, as the bag defines them."""
         return self._types
+
+
+def _part(most: int) -> int:
+    """How many messages a part has at most; MessageError where that is no such number."""
+    if not isinstance(most, int | np.integer) or isinstance(most, bool) or not 1 <= most < 2**63:
+        raise MessageError(f"Bag.parts: most {most!r:.40} must be a whole number of messages, 1 or more.")
+    return int(most)

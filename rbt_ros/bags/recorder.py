@@ -11,6 +11,7 @@ from rbt_ros import __version__
 from rbt_ros.bags.recording import MOST_WAITING, Recording, Report
 from rbt_ros.command_log import friction_name
 from rbt_ros.errors import ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import OUTPUT_RATES, Scenario
 from rbt_ros.sim import Simulation
@@ -70,6 +71,7 @@ class Recorder:
     A run without a clock waits where the disk is slower; nothing is lost. The motion keeps its bits.
     """
 
+    @in_words(ScenarioError)
     def __init__(
         self,
         folder: str | Path,

@@ -66,6 +66,8 @@ class Recording:
         for name, value in {"split_bytes": split_bytes, "split_s": split_s}.items():
             if not 0 <= value < 9e18:
                 raise ScenarioError(f"{name} {value!r:.40} must be a number, 0 or more; 0: one file.")
+        if not most_waiting >= 1:
+            raise ScenarioError(f"most_waiting {most_waiting!r:.40} must be a number of samples, 1 or more.")
         self.folder = as_path(folder, "the folder of a bag", ScenarioError)
         self._node, self._space = node, node.rpartition("/")[0]
         self._h_ns, self._zero_ns, self._robot = h_ns, clock_start_ns, robot

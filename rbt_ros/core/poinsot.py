@@ -96,7 +96,7 @@ def floats(given, what):
     """An array of numbers; ModelError where it is none."""
     try:
         return np.asarray(given, dtype=float)
-    except (TypeError, ValueError) as err:
+    except (TypeError, ValueError, OverflowError) as err:
         raise ModelError(f"poinsot: {what} {given!r:.80} is no array of numbers.") from err
 
 

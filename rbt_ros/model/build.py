@@ -10,6 +10,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.solvable import undetermined
 from rbt_ros.core.types import NV, JointKind, Model
 from rbt_ros.errors import ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.arrays import free_rows, frozen, tree_and_bodies
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.checks import checked_name, number, numbers, unit, vector
@@ -163,6 +164,7 @@ class RobotBuilder:
         """Let a joint follow `motion`: a number, or a smooth signal of the time (sines, polynomial, cubic table)."""
         return self._constrain(prescribe(joint, motion))
 
+    @in_words(ModelError)
     def closure(
         self,
         name: str,
@@ -183,6 +185,7 @@ class RobotBuilder:
         """
         return self._constrain(closure(name, kind, body_a, body_b, at_a, at_b, axis, rotation, length))
 
+    @in_words(ModelError)
     def rope(
         self,
         name: str,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.errors import ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.checks import number, numbers
 from rbt_ros.model.mass.primitives import box
@@ -51,6 +52,7 @@ def rods(lengths: Sequence[float] = (2.0, 2.0, 2.0), masses: Sequence[float] | f
     return b.build()
 
 
+@in_words(ModelError)
 def panels(
     on: Mapping[str, tuple[str, str]],
     *,
@@ -165,6 +167,7 @@ def two_arrays(
     return b.build()
 
 
+@in_words(ModelError)
 def pendulum(count: int = 1, size: float = 1.0, mass: float = 1.0, thickness: float = 0.01) -> Robot:
     """The thesis' validation cases: one panel on a ball in the middle of its edge; with one or two more in an L below.
 

@@ -9,6 +9,7 @@ from rbt_ros.core import types as t
 from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import remembered, whole_numbers
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
@@ -330,7 +331,10 @@ class Timeline:
         if self._refusal:
             raise MessageError(self._refusal)
 
+    @in_words(ModelError)
     def _row(self, wrench: Wrench) -> tuple[float, ...]:
+        if not isinstance(wrench, Wrench):
+            raise ModelError(f"{wrench!r:.80} is no wrench; rbt.Wrench(body, force, moment) is one.")
         i = self._robot.body_index(wrench.body)
         for what, value in (("force", wrench.force), ("moment", wrench.moment)):
             if not is_finite(value, 3):

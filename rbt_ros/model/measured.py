@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rbt_ros.core.signals import Signal, cubics
 from rbt_ros.errors import MessageError, ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import number
 
 HOLD, FREE, ZERO = "hold", "free", "zero"
@@ -83,6 +84,7 @@ def hermite(a: Knot, b: Knot) -> tuple[float, float, float, float]:
     return a.position, a.rate, (3.0 * slope - 2.0 * a.rate - b.rate) / T, (a.rate + b.rate - 2.0 * slope) / (T * T)
 
 
+@in_words(ModelError)
 def checked_measured(how: Measured, where: str) -> Measured:
     """`how`, or ModelError."""
     delay, timeout = number(how.delay, f"delay of {where}"), how.timeout
@@ -129,6 +131,7 @@ def lost(old: Followed, here: Knot) -> Followed:
     return at_rest(left, here)
 
 
+@in_words(MessageError)
 def check_measurement(command: Measurement, known: Sequence[str], followed: Sequence[str]) -> None:
     """MessageError where it cannot be taken as a whole. known: joints; followed: those that follow measurements."""
     if not command.joints:

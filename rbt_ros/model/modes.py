@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import IDENTITY
 from rbt_ros.model.checks import WORLD, checked_name, unit, vector
 from rbt_ros.model.constraints import Coupling, Vector
@@ -180,6 +181,7 @@ def as_names(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+@in_words(ModelError)
 def check_change(robot: Robot, change: Change) -> None:
     """ModelError where no state of the robot would allow it: names that are not there, kinds that cannot."""
     if isinstance(change, Lock | Unlock):

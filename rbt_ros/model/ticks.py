@@ -1,9 +1,10 @@
 """Scenario time by whole ticks: a grid of steps."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.checks import LONGEST_S, one_number
+from rbt_ros.model.checks import LONGEST_S, STAMP_END_NS, one_number
 
 
 class Ticks(NamedTuple):
@@ -23,6 +24,14 @@ class Ticks(NamedTuple):
     def count(self, span_ns: float) -> int:
         """How many ticks a span of time is, rounded, one at least."""
         return max(1, round(span_ns / self.h_ns))
+
+
+def remembered_ticks(tick: Any, ticks: Any) -> tuple[int, Ticks]:
+    """A tick and the grid of a memory; ScenarioError where they are no time."""
+    all_whole = isinstance(ticks, Sequence) and len(ticks) == 2 and all(type(n) is int for n in (tick, *ticks))
+    if not all_whole or tick < 0 or ticks[0] <= 0 or max(map(abs, (tick, *ticks))) >= STAMP_END_NS:
+        raise ScenarioError(f"its time is tick {tick!r:.40} of {ticks!r:.40} ns, which cannot be; save it anew.")
+    return tick, Ticks(*ticks)
 
 
 def step_ns(step: float) -> int:

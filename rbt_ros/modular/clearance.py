@@ -16,6 +16,7 @@ from rbt_ros.core.clearance import AXES, BOX_COLUMNS, CENTRE, HALF, Boxes, corne
 from rbt_ros.core.types import LOWER, SLIDES, UPPER
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import matrices
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import WORLD, Robot
@@ -64,21 +65,31 @@ class Clearance:
         self._scratch[0][0], self._scratch[0][4:7] = 1.0, robot.bodies[0].com
         self._placed = np.empty((len(shapes), BOX_COLUMNS))
 
+    @in_words(ScenarioError)
     def of_shapes(self, shapes: np.ndarray) -> np.ndarray:
         """(k,) [m]: the least distance at each shape (k, all joints)."""
-        found = np.empty(len(shapes))
-        rows = np.ascontiguousarray(shapes, dtype=float)
+        rows = np.ascontiguousarray(numbers(shapes, "shapes", ScenarioError))
+        self._check_shape("shapes", rows, (len(rows) if rows.ndim else 0, self._folding.size))
+        found = np.empty(len(rows))
         core.shape_distances(self.robot.model, self._boxes, rows, *self._scratch, self._placed, found)
         return found
 
+    @in_words(ScenarioError)
     def of_pose(self, pose: np.ndarray) -> Nearest:
         """The two that are nearest, from all bodies' poses as `Sample.pose` has them."""
-        least, pair = core.least_distance(self._boxes, np.ascontiguousarray(pose), self._placed)
+        rows = np.ascontiguousarray(numbers(pose, "pose", ScenarioError))
+        self._check_shape("pose", rows, (len(self.robot.bodies), 7))
+        least, pair = core.least_distance(self._boxes, rows, self._placed)
         if pair < 0:
             return Nearest(np.inf, ("", ""))
         first, second = (self.robot.bodies[self._boxes.owner[k]].name for k in self._boxes.pairs[pair])
         return Nearest(float(least), (first, second))
 
+    def _check_shape(self, what: str, rows: np.ndarray, wanted: tuple[int, int]) -> None:
+        if rows.shape != wanted:
+            raise ScenarioError(f"{what} of shape {rows.shape} must be {wanted[0] or 'k'} x {wanted[1]} numbers.")
+
+    @in_words(ScenarioError)
     def grid(
         self,
         psi1: ArrayLike,
@@ -87,6 +98,8 @@ class Clearance:
         held: Mapping[str, float] | None = None,
     ) -> np.ndarray:
         """(m, n) [m]: the collision map over two joints, the others held [rad]."""
+        if len(joints) != 2:
+            raise ScenarioError(f"grid: joints {joints!r:.80} must be two names.")
         rows = (numbers(row, what, ScenarioError) for row, what in ((psi1, "psi1"), (psi2, "psi2")))
         p, q = np.meshgrid(*rows, indexing="ij")
         shapes = np.zeros((p.size, self._folding.size))
@@ -96,6 +109,7 @@ class Clearance:
             shapes[:, self._folding.column(joint)] = values.ravel()
         return self.of_shapes(shapes).reshape(p.shape)
 
+    @in_words(ScenarioError)
     def clash(self, path: ShapePath, margin: float = 0.0) -> Clash | None:
         """The first shape along a path that is out of a hinge's limits, or nearer than `margin` [m]; None: all free.
 
@@ -111,10 +125,12 @@ class Clearance:
         joint = self.robot.joint_names[int(np.argmax(outside[inside]))]
         return _clash(path, float(s[inside]), f"hinge '{joint}' is beyond its limits")
 
+    @in_words(ScenarioError)
     def is_free(self, path: ShapePath, margin: float = 0.0) -> bool:
         """Whether `clash` would find nothing; sooner told than where it clashes."""
         return not self._outside(path).any() and self._contact(path, _grid(path), margin, first=False) is None
 
+    @in_words(ScenarioError)
     def along(self, path: ShapePath) -> float:
         """The least distance [m] on a path, within 0.1 mm."""
         s, least = _grid(path), np.inf
@@ -191,6 +207,7 @@ class Clearance:
             far[parent] = max(far[parent], np.linalg.norm(hinge.at) + stroke + far[i])
         return reach
 
+    @in_words(ScenarioError)
     def require_free(self, path: ShapePath, margin: float = 0.0, leg: float | None = None) -> None:
         """ScenarioError that says where the path collides; and when, if each piece takes `leg` [s] by least jerk."""
         if (clash := self.clash(path, margin)) is not None:
@@ -208,11 +225,13 @@ class Clearance:
             )
 
 
+@in_words(ScenarioError, first=True)
 def guard(robot: Robot, margin: float = 0.0, stop: bool = True) -> Callable[[Simulation], None]:
     """For `Simulation.run(controller=...)`: looks before each span, and stops the run, or warns once, where panels are
     nearer than `margin` [m]."""
     clearance, told = Clearance(robot), False
 
+    @in_words(ScenarioError)
     def look(sim: Simulation) -> None:
         nonlocal told
         found = clearance.of_pose(sim.sample().pose)

@@ -7,6 +7,7 @@ import numpy as np
 
 from rbt_ros.ensemble import advance_many
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import one_number
 from rbt_ros.model.hinge_commands import HingeCommand
 from rbt_ros.model.robot import Robot
@@ -30,6 +31,7 @@ class Flight(NamedTuple):
     simulation: Simulation
 
 
+@in_words(ScenarioError)
 def fly(
     robot: Robot,
     path: ShapePath,
@@ -47,6 +49,7 @@ def fly(
     return pilot.flight()
 
 
+@in_words(ScenarioError)
 def fly_many(
     robot: Robot,
     paths: Sequence[ShapePath],

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.errors import ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import number, numbers, one_number
 from rbt_ros.model.hinge_commands import HingeTrajectory
 
 Piece = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # s (k,) -> shape (k, n) and its derivative by s
+MOST_POINTS = 1_000_000  # of a trajectory, on a piece
 PROFILES = ("minimum_jerk", "trapezoid")
 RAMP = 1.0 / 3.0  # of the time of a trapezoid: speeding up, and slowing down
 
@@ -25,9 +27,12 @@ class ShapePath(NamedTuple):
     pieces: tuple[Piece, ...]
     smooth: bool = False  # the pieces go on into each other: one start and one stop
 
+    @in_words(ScenarioError)
     def at(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Shape (k, n) and its derivative by s, for s from 0 to the number of pieces."""
-        s = np.asarray(s, dtype=float)
+        s = numbers(s, "s of a path", ScenarioError)
+        if s.ndim != 1 or np.isnan(s).any():
+            raise ScenarioError(f"s of a path: {s!r:.80} must be a row of numbers, 0 to {len(self.pieces)}.")
         piece = np.clip(s.astype(int), 0, len(self.pieces) - 1)
         shape, slope = np.empty((len(s), len(self.joints))), np.empty((len(s), len(self.joints)))
         for k in np.unique(piece):
@@ -153,6 +158,7 @@ def when_at(s: float) -> float:
     return float(np.interp(s, profile("minimum_jerk", x)[0], x))
 
 
+@in_words(ScenarioError)
 def trajectory(path: ShapePath, duration: float, kind: str = "minimum_jerk", points: int = 50) -> HingeTrajectory:
     """The path as set-points, for `Simulation.command` and, as JointTrajectory, for the node.
 
@@ -162,8 +168,8 @@ def trajectory(path: ShapePath, duration: float, kind: str = "minimum_jerk", poi
     total = one_number(duration, "duration of a trajectory", ScenarioError)
     if not 0 < total < 9e9:
         raise ScenarioError(f"duration {total} s of a trajectory must be positive.")
-    if points < 1:
-        raise ScenarioError(f"trajectory: {points} points on a piece; one or more.")
+    if not 1 <= points <= MOST_POINTS:
+        raise ScenarioError(f"trajectory: {points!r:.40} points on a piece; 1 to {MOST_POINTS}.")
     legs = 1 if path.smooth else len(path.pieces)
     x = np.arange(points + 1) / points
     along, speed = profile(kind, x)

@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import Robot, as_robot
 
 JUST_OPEN, ROUND_OFF = 1e-9, 1e-12  # [rad]; relative to the lengths
+MOST_NODES, MOST_SAMPLES = 1000, 1_000_000  # of a quadrature; of a fit
 SLOWEST = 0.05  # of b3: below, Eq. 4.4 becomes a cubic by huge terms that cancel
 
 
@@ -118,23 +120,30 @@ def _inverse_integral(K: np.ndarray, rho: np.ndarray, x: np.ndarray) -> np.ndarr
     return 2.0 / root * (np.arctan2((K - 2.0 * rho) * np.sin(u), root * np.cos(u)) + np.pi * turns)
 
 
+@in_words(ModelError)
 def rectangle_turn(rods: Rods, psi1: ArrayLike, psi2: ArrayLike, start: Sequence[float] = (0.0, 0.0)) -> np.ndarray:
     """Net turn of rod a [rad], psi1 first, of rectangles from `start` to the corners; psi2 first: minus that."""
     p, q = np.broadcast_arrays(np.asarray(psi1, dtype=float), np.asarray(psi2, dtype=float))
+    if np.shape(start) != (2,):
+        raise ModelError(f"rectangle_turn: start {start!r:.80} must be two angles, psi1 and psi2 [rad].")
     a, b = (np.full(p.shape, float(s)) for s in start)
     return leg(rods, 1, a, p, b) + leg(rods, 2, b, q, p) + leg(rods, 1, p, a, q) + leg(rods, 2, q, b, a)
 
 
+@in_words(ModelError)
 def area_turn(rods: Rods, psi1: float, psi2: float, order: int = 80) -> float:
     """The same by the integral of the curl over the rectangle, with `order`² nodes of Gauss."""
+    if not 1 <= order <= MOST_NODES:
+        raise ModelError(f"area_turn: order {order!r:.40} must be a whole number of nodes, 1 to {MOST_NODES}.")
     x, w = np.polynomial.legendre.leggauss(order)
     u, v = 0.5 * psi1 * (x + 1.0), 0.5 * psi2 * (x + 1.0)
     return float(0.25 * psi1 * psi2 * (w @ curl(rods, u[:, None], v[None, :]) @ w))
 
 
-def curl(rods: Rods, psi1: Any, psi2: Any) -> np.ndarray:
+@in_words(ModelError)
+def curl(rods: Rods, psi1: ArrayLike, psi2: ArrayLike) -> np.ndarray:
     """∂A2/∂psi1 - ∂A1/∂psi2 of dθ_a = A1 dpsi1 + A2 dpsi2: the turn per area enclosed (psi1 first)."""
-    H = rods.H
+    H, psi1, psi2 = rods.H, np.asarray(psi1, dtype=float), np.asarray(psi2, dtype=float)
     c1, c2, c12 = H[0, 1] * np.cos(psi1), H[1, 2] * np.cos(psi2), H[0, 2] * np.cos(psi1 + psi2)
     s1, s2, s12 = H[0, 1] * np.sin(psi1), H[1, 2] * np.sin(psi2), H[0, 2] * np.sin(psi1 + psi2)
     J = np.trace(H) + 2.0 * (c1 + c2 + c12)
@@ -142,8 +151,12 @@ def curl(rods: Rods, psi1: Any, psi2: Any) -> np.ndarray:
     return (s12 * J - 2.0 * (s1 + s12) * N2) / J**2 - ((2.0 * s2 + s12) * J - 2.0 * (s2 + s12) * N1) / J**2
 
 
+@in_words(ModelError)
 def path_turn(rods: Rods, points: np.ndarray) -> float:
     """Turn of rod a [rad] along straight lines through points (k, 2), by 12 nodes of Gauss on each."""
+    points = numbers(points, "points of path_turn")
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ModelError(f"path_turn: points of shape {points.shape} must be (k, 2), psi1 and psi2 [rad].")
     x, w = np.polynomial.legendre.leggauss(12)
     s, step = 0.5 * (x + 1.0), np.diff(points, axis=0)
     places = points[:-1, None, :] + s[None, :, None] * step[:, None, :]
@@ -151,6 +164,7 @@ def path_turn(rods: Rods, points: np.ndarray) -> float:
     return float(0.5 * ((A1 * step[:, :1] + A2 * step[:, 1:]) @ w).sum())
 
 
+@in_words(ModelError)
 def fit(rods: Rods, locked: float, samples: int = 721) -> Fit:
     """b1 to b5 of Eq. 4.4 for psi1 from -180° to 180° with psi2 locked [rad].
 
@@ -158,6 +172,8 @@ def fit(rods: Rods, locked: float, samples: int = 721) -> Fit:
     """
     from scipy.optimize import least_squares
 
+    if not 10 <= samples <= MOST_SAMPLES:
+        raise ModelError(f"fit: samples {samples!r:.40} must be a whole number, 10 to {MOST_SAMPLES}.")
     psi = -np.pi * np.cos(np.pi * np.arange(samples) / (samples - 1))
     exact = leg(rods, 1, np.zeros(samples), psi, np.full(samples, locked))
 
@@ -174,6 +190,7 @@ def fit(rods: Rods, locked: float, samples: int = 721) -> Fit:
     return Fit((b1, float(np.hypot(x, y)), b3, float(np.arctan2(y, x)), b5), float(np.abs(residual).max()))
 
 
+@in_words(ModelError)
 def collide(lengths: Sequence[float], psi1: ArrayLike, psi2: ArrayLike) -> np.ndarray:
     """Whether rods a and c, on both sides of b, touch (Figure 3.12): exact, for angles in [-π, π].
 

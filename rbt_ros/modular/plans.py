@@ -15,6 +15,7 @@ import numpy as np
 
 from rbt_ros.core.vec import qconj, qmul
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import unit_quaternion
 from rbt_ros.model.checks import number
 from rbt_ros.model.robot import Robot
@@ -31,7 +32,7 @@ from rbt_ros.sim import Simulation
 MARGIN = 0.001  # [m]: five times what panels are off by while they follow the path
 FARTHEST = np.radians(179.5)  # of a corner: hinges stop at 180°, and swing over by 0.03°
 GRID = 25  # angles from -FARTHEST to FARTHEST of the corners in the library
-MOST_GRID = 1001
+MOST_GRID, MOST_TURN = 1001, 1e4
 NEAR = np.radians(15.0)  # what Newton's method is left with, at most
 FAR = 100.0  # rad of way that a rad still to be turned is taken for
 QUADS, HEADS = 200_000, 5000  # sequences of four that are looked up; of heads that are tried
@@ -159,10 +160,12 @@ class Planner:
         index = np.hstack([parts.index[left], parts.index[right]])
         return _Table(index, products(parts.quaternion[left], parts.quaternion[right]))
 
+    @in_words(ScenarioError)
     def plan(self, target: Sequence[float], start: Sequence[float] = (1.0, 0.0, 0.0, 0.0)) -> Plan:
         """The shortest plan found from attitude `start` to `target`, w x y z; SolveError where there is none."""
         return self.plans(target, start)[0]
 
+    @in_words(ScenarioError)
     def plans(
         self, target: Sequence[float], start: Sequence[float] = (1.0, 0.0, 0.0, 0.0), count: int = 1
     ) -> list[Plan]:
@@ -309,13 +312,14 @@ def net(robot: Robot, turns: Sequence[TurnOf]) -> np.ndarray:
     return _product([each[turn] for turn in turns])
 
 
+@in_words(ScenarioError)
 def plan_in_plane(robot: Robot, turn: float) -> Plan:
     """The fewest equal rectangles of three rods that turn rod a by `turn` [rad]: the map inverted along psi1 = psi2."""
     from scipy.optimize import brentq
 
     rods = planar.of_rods(robot)
-    if not np.isfinite(turn):
-        raise ScenarioError(f"plan: turn {turn} must be finite.")
+    if not abs(turn) <= MOST_TURN:
+        raise ScenarioError(f"plan: turn {turn} rad must lie between -{MOST_TURN:g} and {MOST_TURN:g} rad.")
     if turn == 0.0:
         return NOTHING
     corners = np.linspace(0.0, _free_corner(rods.lengths), FINE)

@@ -14,6 +14,7 @@ import numpy as np
 from rbt_ros.core.types import LOWER, UPPER
 from rbt_ros.core.vec import rotation_vector_quat
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import matrices
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.robot import Robot
@@ -46,6 +47,7 @@ class Pointed(NamedTuple):
     fold: ShapePath  # then: from flat to the shape
 
 
+@in_words(ScenarioError)
 def pointing(robot: Robot, targets: Mapping[str, Sequence[float]], boresight: Sequence[float] = BORESIGHT) -> Pointing:
     """The least folded shape in which the `boresight` (body axes) of each module looks along its target (world axes).
 
@@ -94,6 +96,7 @@ def pointing(robot: Robot, targets: Mapping[str, Sequence[float]], boresight: Se
     return Pointing(x[3:], quaternion, dict(zip(targets, misses(x).tolist(), strict=True)))
 
 
+@in_words(ScenarioError)
 def plan_pointing(
     planner: Planner,
     targets: Mapping[str, Sequence[float]],

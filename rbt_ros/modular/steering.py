@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import unit_quaternion
 from rbt_ros.model.checks import one_number
 from rbt_ros.model.hinge_commands import HingeSettings, HingeTrajectory
@@ -43,6 +44,7 @@ class Steering:
 
     joints = True
 
+    @in_words(ScenarioError)
     def __init__(
         self,
         planner: Planner,
@@ -83,6 +85,7 @@ class Steering:
         """
         return gains(self._robot, like=STIFF).settings
 
+    @in_words(ScenarioError)
     def aim(self, target: Sequence[float]) -> None:
         """Another target from the next vertex on; w x y z."""
         self._target = np.array(unit_quaternion(target, "target of the steering"))

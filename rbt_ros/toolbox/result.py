@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.errors import ScenarioError
+from rbt_ros.errors import ModelError, ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import matrices
 from rbt_ros.model.checks import numbers
 from rbt_ros.paths import as_path, writing
@@ -220,10 +221,12 @@ class LabResult:
                 table[f"{label}_{k}" + (f" [{unit}]" if unit else "")] = column
         return table
 
+    @in_words(ModelError)
     def to_csv(self, path: str | Path) -> None:
         """Write `columns()`, 17 digits: what is read back has the same bits."""
         write_columns(self.columns(), path)
 
+    @in_words(ModelError)
     def to_npz(self, path: str | Path) -> None:
         """Write arrays under the names that they have here, for `numpy.load`; `units` says theirs."""
         arrays = {name: self.euler() if name == "euler" else getattr(self, name) for name in COLUMNS}
@@ -231,6 +234,7 @@ class LabResult:
         with writing(path):
             np.savez(path, time=self.time, units=np.array(units), inertia=self.body.inertia, **arrays)
 
+    @in_words(ModelError)
     def plot(self, path: str | Path | None = None, title: str = "") -> Any:
         """A figure of position, velocity in both frames and omega_b over time; saved when `path` is given."""
         figure = empty_figure(9, 6)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rbt_ros.core.signals import cubic_pieces
 from rbt_ros.errors import ScenarioError
+from rbt_ros.kinds import shown
 from rbt_ros.model.checks import LONGEST_S, numbers
 from rbt_ros.model.signals import BETWEEN
 from rbt_ros.toolbox.state import LabState
@@ -158,8 +159,8 @@ def checked(value: Any, where: str, t: float | None = None) -> np.ndarray:
     what = f"{where}:" if t is None else f"{where}: the function at t = {t:.9g} s returned"
     try:
         vector = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ScenarioError(f"{what} {value!r}; three numbers x y z are needed.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ScenarioError(f"{what} {shown(value)}; three numbers x y z are needed.") from None
     if vector.shape != (3,):
         numbers = "one number" if vector.shape == () else f"an array of shape {vector.shape}"
         raise ScenarioError(f"{what} {numbers}; three numbers x y z are needed.")

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from rbt_ros.errors import ModelError, ScenarioError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import as_quaternion, from_euler
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.checks import number, numbers, one_number
@@ -72,6 +73,7 @@ class Animation:
         self.draw: dict[str, bool] = {}  # what of DRAWN is drawn; all but gravity, where nothing is said
         self._actors: dict[str, Actor] = {}
 
+    @in_words(ModelError)
     def add(
         self,
         name: str,
@@ -106,6 +108,7 @@ class Animation:
         self._actors[name] = Actor(name, series, looks, _time(start, "start"), _time(stop, "stop"))
         return self
 
+    @in_words(ModelError)
     def remove(self, name: str, at: float | None = None) -> "Animation":
         """Take a body away, from `at` [s] on or altogether."""
         if name not in self._actors:
@@ -157,6 +160,7 @@ class Animation:
                 except KeyboardInterrupt:
                     return
 
+    @in_words(ModelError)
     def save(
         self,
         path: str | Path,
@@ -355,7 +359,8 @@ def arrow(vector, at=(0, 0, 0), rgba=(1.0, 0.6, 0.2, 1.0), radius=None) -> Shape
 def arrows(length=1.0, at=(0, 0, 0)) -> list[Shape]:
     """The axes x, y, z in red, green, blue."""
     colours = ((1.0, 0.35, 0.35, 1.0), (0.3, 0.8, 0.4, 1.0), (0.35, 0.6, 1.0, 1.0))
-    return [arrow(length * axis, at, rgba) for axis, rgba in zip(np.eye(3), colours, strict=True)]
+    size = number(length, "length of arrows")
+    return [arrow(size * axis, at, rgba) for axis, rgba in zip(np.eye(3), colours, strict=True)]
 
 
 def cubesat_3u(rgba=(0.75, 0.75, 0.8, 1.0)) -> list[Shape]:
@@ -366,8 +371,11 @@ def cubesat_3u(rgba=(0.75, 0.75, 0.8, 1.0)) -> list[Shape]:
 
 def facets(vertices, faces, at=(0, 0, 0), rotation=LEVEL, rgba=GREY) -> Shape:
     """Triangles: vertices (N, 3) [m] and faces (M, 3) of their numbers."""
-    points = numbers(vertices, "vertices").reshape(-1, 3)
-    rows = np.asarray(faces)
+    points = numbers(vertices, "vertices")
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ModelError(f"vertices of shape {points.shape} must be (N, 3) [m].")
+    rows = numbers(faces, "faces")
+    rows = rows.astype(int) if np.array_equal(rows, np.floor(rows)) else rows
     if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu" or rows.size == 0:
         raise ModelError(f"faces {np.shape(faces)} must be (M, 3) whole numbers of vertices.")
     if rows.min() < 0 or rows.max() >= len(points):

@@ -245,7 +245,7 @@ def test_embedding_agrees_with_the_tree():
         (lambda: paths.rectangle(1, 1, start=(1,)), "start of a rectangle: [1.0] must be two finite numbers"),
         (
             lambda: paths.trajectory(paths.rectangle(1, 1), 4.0, points=0),
-            "trajectory: 0 points on a piece; one or more.",
+            "trajectory: 0 points on a piece; 1 to 1000000.",
         ),
         (
             lambda: maps.turn_map(rbt.modular.rods(), [1.0], [1.0], joints=("psi1",)),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.errors import ModelError
+from rbt_ros.kinds import in_words
 from rbt_ros.model.build import checked_inertia
 from rbt_ros.model.mass.bulk_data import BEGIN, Card, read_cards
 from rbt_ros.model.mass.coordinates import SYSTEMS, Grid, local_axes
@@ -39,6 +40,7 @@ class Plate(NamedTuple):
     per_area: float  # mass per area: density times thickness, and what is not structure
 
 
+@in_words(ModelError)
 def nastran(
     file: str | Path,
     *,
