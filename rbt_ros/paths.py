@@ -73,8 +73,15 @@ def opened(path: Path, what: str, error: type[RbtError]) -> BinaryIO:
 
 @contextmanager
 def writing(path: Any) -> Iterator[None]:
-    """Around what writes the file `path`: a ScenarioError where that fails."""
+    """Around what writes the file `path`: a ScenarioError where that fails, or where it is a pipe or a device.
+
+    A pipe would be waited for, and of devices archives read on for ever.
+    """
     try:
+        file = Path(path).expanduser()
+        if os.path.exists(file) and not os.path.isdir(file) and not os.path.isfile(file):
+            kind = KINDS.get(stat.S_IFMT(os.stat(file).st_mode), "a device")
+            raise ScenarioError(f"{path!s:.200} cannot be written: it is {kind}, no regular file; name another one.")
         yield
     except (OSError, TypeError, ValueError) as err:  # ValueError: figures in a format that matplotlib does not know
         why = err.strerror if isinstance(err, OSError) else err

@@ -1,6 +1,7 @@
 """Where the package finds its files."""
 
 import ast
+import os
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,19 @@ def test_results_that_cannot_be_written_say_where(tmp_path):
             ScenarioError, match=f"{file} cannot be written .{why}.*; give a file in a folder that exists"
         ):
             write(file)
+
+
+def test_outputs_are_regular_files(tmp_path):
+    """A pipe would be waited for, and an archive reads on in a device."""
+    lab = rbt.simulate(duration=0.01)
+    (tmp_path / "zero.npz").symlink_to("/dev/zero")
+    for name in ("a.csv", "a.npz", "a.png"):
+        os.mkfifo(tmp_path / name)
+    for write, name, kind in (
+        (lab.to_csv, "a.csv", "a pipe"),
+        (lab.to_npz, "a.npz", "a pipe"),
+        (lab.to_npz, "zero.npz", "a device"),
+        (lab.plot, "a.png", "a pipe"),
+    ):
+        with pytest.raises(ScenarioError, match=f"{name} cannot be written: it is {kind}, no regular file; name anoth"):
+            write(tmp_path / name)

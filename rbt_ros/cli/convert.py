@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rbt_ros.cli.arguments import above_zero
 from rbt_ros.errors import ModelError
-from rbt_ros.paths import looks_like_bag
+from rbt_ros.paths import looks_like_bag, writing
 
 URDF = (".urdf", ".xacro")
 ROBOTS = (*URDF, ".yaml")
@@ -46,9 +46,8 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
         what = f"'{source}' is neither a bag nor a table" if not source.endswith(ROBOTS) else f"'{source}' is a robot"
         raise ModelError(f"{what}, and '{target}' does not end in .urdf, the one format in which robots are written.")
     robot = load_urdf(source) if source.endswith(URDF) else read_scenario(source).robot
-    try:
-        target.write_text(urdf_text(robot), encoding="utf-8")
-    except OSError as err:
-        raise ModelError(f"{target} cannot be written: {err}.") from err
+    text = urdf_text(robot)
+    with writing(target):
+        target.write_text(text, encoding="utf-8")
     print(f"wrote {target}: robot '{robot.name}', {len(robot.bodies)} bodies, {robot.freedoms} freedoms")
     return 0

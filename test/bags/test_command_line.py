@@ -190,6 +190,9 @@ WRONG = {  # the words of a command: exit code, what is said
         1,
         "rbt: no/t.npz cannot be written (No such file or directory); give a file in a folder",
     ),
+    "convert swing pipe.csv": (1, "rbt: pipe.csv cannot be written: it is a pipe, no regular file; name another one."),
+    "convert swing zero.npz": (1, "rbt: zero.npz cannot be written: it is a device, no regular file; name another"),
+    "convert pendulum.yaml pipe.urdf": (1, "rbt: pipe.urdf cannot be written: it is a pipe, no regular file; name"),
     "convert swing text.txt/b": (1, "rbt: the bag text.txt/b cannot be written (Not a directory)."),
     "convert swing t.xlsx": (1, "rbt: 't.xlsx' is neither .csv nor .npz, nor a folder for a bag."),
     "convert swing t.npz --layout blender": (1, "rbt: layout 'blender' is of a .csv file, which 't.npz' is not."),
@@ -236,6 +239,9 @@ def test_wrong_inputs_are_told(run_rbt, swing, tmp_path, words):
     (tmp_path / "zero" / "zero.mcap").touch()
     (tmp_path / "text.txt").write_text("no bag")
     (tmp_path / "text.db3").write_text("no bag")
+    (tmp_path / "zero.npz").symlink_to("/dev/zero")
+    for pipe in ("pipe.csv", "pipe.urdf"):
+        os.mkfifo(tmp_path / pipe)
     done = run_rbt(*words.split())
     code, said = WRONG[words]
     assert done.code == code and said in done.err and not done.out, done
