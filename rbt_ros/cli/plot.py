@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rbt_ros.cli.arguments import positive
+from rbt_ros.cli.sampling import warn_of_far_samples
 from rbt_ros.errors import ScenarioError
 from rbt_ros.paths import as_path, looks_like_bag, made_folder
 from rbt_ros.studies import figure_style, map_figures, poinsot_figures, time_figures
@@ -113,14 +116,18 @@ def _history(given: argparse.Namespace) -> History:
                     f"{option} is of a scenario, which runs; of {given.source} draw a part: --from, --to."
                 )
         history = read_history(given.source, given.of)
+        step = None
     else:
-        history = _ran(given)
-    if given.first == -math.inf and given.last == math.inf:
-        return history
-    return history.between(given.first, given.last)
+        history, step = _ran(given)
+    if given.first > -math.inf or given.last < math.inf:
+        history = history.between(given.first, given.last)
+    rates = {body: history.vector(body, "omega_body") for body in history.bodies("omega_body")}
+    warn_of_far_samples({body: (w.t, np.linalg.norm(w.values, axis=1)) for body, w in rates.items()}, step)
+    return history
 
 
-def _ran(given: argparse.Namespace) -> History:
+def _ran(given: argparse.Namespace) -> tuple[History, float]:
+    """A scenario that runs now, and its step [s]."""
     from rbt_ros.sim import load
 
     if given.of is not None:
@@ -132,7 +139,7 @@ def _ran(given: argparse.Namespace) -> History:
     sim = scenario.simulation()
     step = sim.h_ns * 1e-9
     every = given.every or max(1, round(until / 2000 / step)) * step
-    return history_of(sim.run(until, every), scenario.name, given.reactions)
+    return history_of(sim.run(until, every), scenario.name, given.reactions), step
 
 
 def _of_run(history: History, given: argparse.Namespace) -> dict[str, Figure]:

@@ -2,18 +2,17 @@
 
 import argparse
 import contextlib
-import math
 import os
 import shutil
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from rbt_ros.cli.arguments import above_zero, add_scenario, positive
+from rbt_ros.cli.sampling import warn_of_far_samples
 from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.interruptible import interruptible
 from rbt_ros.model.scenario import Scenario
@@ -23,7 +22,6 @@ from rbt_ros.results import Result
 from rbt_ros.sim import Simulation, load
 
 Progress = Callable[[float], None]
-FAR, PER_TURN = 0.25, 12  # of a turn between samples at which curves mislead; samples that show one well
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +71,9 @@ def run(arguments: argparse.Namespace, rest: list[str]) -> int:
     steps = f"{sim.tick} steps of {sim.h_ns * 1e-6:g} ms"
     print(f"{scenario.name}: {sim.t_ns * 1e-9:g} s in {steps}, {elapsed:.2f} s of computing")
     _tell(result, sim.digest())
-    _warn_of_far_samples(result, sim.h_ns * 1e-9)
+    spin = np.linalg.norm([sample.twist[:, :3] for sample in result.samples], axis=2)
+    spins = {body.name: (result.t, spin[:, k]) for k, body in enumerate(result.robot.bodies)}
+    warn_of_far_samples(spins, sim.h_ns * 1e-9)
     csv = out / f"{scenario.name}.csv"
     result.to_csv(csv, reactions=arguments.reactions)
     print(f"wrote {csv}")
@@ -147,22 +147,6 @@ def _shown(wanted: bool, scenario: Scenario, sim: Simulation, progress: Progress
 def _thousandth(until: float, step: float) -> float:
     """A thousandth of the run, in whole steps."""
     return max(1, round(until / 1000 / step)) * step
-
-
-def _warn_of_far_samples(result: Result, step: float) -> None:
-    """Warn where a body turns so far between two samples that curves through them mislead."""
-    spin = np.linalg.norm([sample.twist[:, :3] for sample in result.samples], axis=2)
-    fastest = int(np.argmax(spin.max(axis=0)))
-    most, apart = float(spin[:, fastest].max()), float(np.diff(result.t).max(initial=0.0))
-    if most * apart < FAR * 2.0 * math.pi:
-        return
-    every = max(1, math.floor(2.0 * math.pi / (PER_TURN * most) / step)) * step
-    warnings.warn(
-        f"body '{result.robot.bodies[fastest].name}' turns by up to {most * apart / (2.0 * math.pi):.2g} of a turn "
-        f"between samples, {apart:g} s apart: curves of the figure mislead; --every {every:g} samples it {PER_TURN} "
-        "times a turn.",
-        stacklevel=2,
-    )
 
 
 def _tell(result: Result, digest: str) -> None:

@@ -9,16 +9,17 @@ import numpy as np
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import zxz_angles
+from rbt_ros.model.robot import FREEDOM_NAMES
 from rbt_ros.paths import writing
 from rbt_ros.results import Energy, Result, empty_figure
 
 ZXZ = ("ψ", "θ", "φ")
-SLIDE = "position"  # what a sliding hinge moves
+SLIDING = ("position", "slide", "x", "y")  # labels of what slides, in m; the others turn
 
 
 def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
-    """What hinge `name` moved over time, by label: Z-X-Z angles [rad] of a spherical hinge, else its one angle [rad] or
-    position [m].
+    """What hinge `name` moved over time, by label: Z-X-Z angles [rad] of a spherical hinge, else its angles [rad] and
+    positions [m].
 
     Z-X-Z angles may turn fast: take samples so often that none turns by more than π in between.
     """
@@ -26,21 +27,31 @@ def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
     kind = result.robot.hinges[result.robot.hinge_index(name)].kind
     if kind == JointKind.SPHERICAL:
         return dict(zip(ZXZ, zxz_angles(motion.quaternion).T, strict=True))
-    return {SLIDE if kind == JointKind.PRISMATIC else "angle": motion.position}
+    if kind in FREEDOM_NAMES:
+        return dict(zip(FREEDOM_NAMES[kind], motion.position.T, strict=True))
+    return {"position" if kind == JointKind.PRISMATIC else "angle": motion.position}
 
 
 def hinges_figure(
     time: np.ndarray, angles: Mapping[str, Mapping[str, np.ndarray]], energy: Energy, title: str = ""
 ) -> Any:
-    """One diagram per hinge with what it moved by label, and one of the energies [J], over `time` [s]."""
-    rows = len(angles) + 1
+    """One diagram per hinge with what it moved by label, and one of the energies [J], over `time` [s].
+
+    What turns and slides has two: angles, and positions.
+    """
+    diagrams = []
+    for hinge, curves in angles.items():
+        for unit in ("rad", "m"):
+            if of_unit := {label: x for label, x in curves.items() if (label in SLIDING) == (unit == "m")}:
+                diagrams.append((f"{hinge} [{unit}]", of_unit, len(curves) > 1))
+    rows = len(diagrams) + 1
     figure = empty_figure(9, 2 * rows)
     axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
-    for ax, (hinge, curves) in zip(axes, angles.items(), strict=False):
+    for ax, (title_of_axis, curves, has_several) in zip(axes, diagrams, strict=False):
         for label, angle in curves.items():
             ax.plot(time, angle, label=label)
-        ax.set_ylabel(f"{hinge} [{'m' if SLIDE in curves else 'rad'}]")
-        if len(curves) > 1:
+        ax.set_ylabel(title_of_axis)
+        if has_several:
             ax.legend(ncols=len(curves), fontsize=8, loc="best")
     for label, values in (("kinetic", energy.kinetic), ("potential", energy.potential), ("total", energy.total)):
         axes[-1].plot(time, values, label=label, linewidth=2 if label == "total" else 1)
@@ -58,11 +69,12 @@ def hinges_figure(
 def zxz_figure(result: Result, path: str | Path | None = None) -> Any:
     """The figure of the five-body course work for any robot: every hinge with angles, and the energies; saved when
     `path` is given."""
-    drawn = (JointKind.SPHERICAL, JointKind.REVOLUTE, JointKind.PRISMATIC)
-    angles = {h.name: hinge_angles(result, h.name) for h in result.robot.hinges if h.kind in drawn}
+    rigid = (JointKind.FIXED, JointKind.FREE)
+    angles = {h.name: hinge_angles(result, h.name) for h in result.robot.hinges if h.kind not in rigid}
     figure = hinges_figure(result.t, angles, result.energy, result.robot.name)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        with writing(path):
+            figure.savefig(path, dpi=150)
     return figure
 
 

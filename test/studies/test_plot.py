@@ -1,6 +1,7 @@
 """`rbt plot`: what the lines of each figure are, from every source; units; colours that everybody tells apart."""
 
 import itertools
+import re
 import sys
 
 import numpy as np
@@ -193,6 +194,26 @@ def test_the_figure_of_a_run_shows_sliding_hinges_too():
     same(figure.axes[0], result.t, result.hinge("shaft").position)
 
 
+def test_the_figure_of_a_run_shows_hinges_of_several_freedoms():
+    """They were left out. What turns and slides has a diagram of each."""
+    b = rbt.RobotBuilder("four")
+    for k, kind in enumerate(("planar", "cylindrical", "universal", "spherical")):
+        axes = {"axis": (1, 0, 0), "axis2": (0, 1, 0)} if kind == "universal" else {}
+        b.body(f"b{k}", mass=1.0, inertia=(1, 1, 1))
+        b.hinge(f"h{k}", kind, parent="world", child=f"b{k}", **axes)
+    sim = rbt.Simulation(b.build())
+    sim.set_hinge("h0", (0.1, 0.2, 0.3), rate=(1.0, 2.0, 3.0))
+    result = sim.run(until=0.1, every=0.05)
+    axes = zxz_figure(result).axes
+    labels = ["h0 [rad]", "h0 [m]", "h1 [rad]", "h1 [m]", "h2 [rad]", "h3 [rad]", "energy [J]"]
+    assert [ax.get_ylabel() for ax in axes] == labels
+    lines = [[line.get_label() for line in ax.lines] for ax in axes[:5]]
+    assert lines == [["turn"], ["x", "y"], ["turn"], ["slide"], ["1", "2"]]
+    x, y, turn = result.hinge("h0").position.T
+    assert (axes[0].lines[0].get_ydata() == turn).all() and (axes[1].lines[1].get_ydata() == y).all()
+    assert all(ax.get_legend() for ax in axes)
+
+
 def test_what_has_no_forces_says_so(free):
     with pytest.raises(ScenarioError, match="tells no forces: its robot has no constraints, ropes or stops"):
         forces_figure(history_of(free), 170)
@@ -369,6 +390,12 @@ def test_the_command_writes_every_format_and_tells_what_it_leaves_out(monkeypatc
     first = {file: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     rbt_plot(monkeypatch, capsys, *words)
     assert all(file.read_bytes() == data for file, data in first.items()), "the same run gives the same files"
+    far = ("cubesat", "--until", "1", "--every", "0.05", "--what", "rates")
+    monkeypatch.setattr(sys, "argv", ["rbt", "plot", *far])
+    with pytest.raises(SystemExit):
+        cli.main()
+    warned = r"'cubesat' turns by up to 0.4\d of a turn .* --every \S+ samples it 12 times a turn"
+    assert re.search(warned, capsys.readouterr().err)
     code, told = rbt_plot(monkeypatch, capsys, "cubesat", "--until", "0.01", "--out", "all", "--name", "c")
     assert code == 0 and "left out: hinges: cubesat has no positions of hinges" in told
     assert {file.name for file in (tmp_path / "all").iterdir()} == {
