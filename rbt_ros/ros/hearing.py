@@ -51,23 +51,28 @@ def answer_when_heard(node: Node, service: Service) -> None:
     service.send_response = send_surely  # type: ignore[method-assign]
 
 
-def hears(node: Node, service: str) -> bool:
-    """Whether all who ask by this service (its whole name) are seen to hear, too: who asked, rclpy does not tell.
+def deaf(node: Node, service: str) -> set[bytes]:
+    """The participants that ask by this service (its whole name) and are not seen to hear; where no DDS is below, none.
 
-    Where no DDS is below, yes.
+    Which of them has asked, rclpy does not tell.
     """
     asking = node.get_publishers_info_by_topic(f"rq{service}Request", no_mangle=True)
     if not asking:
-        return True
+        return set()
     hearing = node.get_subscriptions_info_by_topic(f"rr{service}Reply", no_mangle=True)
     each, both = (Counter(bytes(end.endpoint_gid[:PARTICIPANT]) for end in ends) for ends in (asking, hearing))
-    return not each - both
+    return set(each - both)
+
+
+_given_up: set[bytes] = set()  # participants that have not heard for LIMIT_S: nobody waits for them again
 
 
 async def heard(node: Node, *services: str) -> None:
-    """Return when `hears` is true of these services, after LIMIT_S at the latest."""
+    """Return when all who ask by these services hear, or have not for LIMIT_S."""
     end = time.monotonic() + LIMIT_S
-    while not all(hears(node, service) for service in services) and time.monotonic() < end:
+    while left := set[bytes]().union(*(deaf(node, service) for service in services)) - _given_up:
+        if time.monotonic() > end:
+            _given_up.update(left)
         await _until(0.0)
 
 

@@ -335,7 +335,7 @@ def test_after_any_single_loss_delay_or_repetition_it_falls_into_step_again():
     with Run("five_body", link, mode="lockstep", lockstep=lockstep) as run:
         run.until(lambda: run.sim.tick >= link.EVERY * (len(link.faults) + 1))
     needed = 2 * 3  # lost or late samples and answers, on either topic
-    assert needed <= run.loop.counters.repeated <= needed + 3  # a stall of the machine may look like a loss, too
+    assert needed <= run.loop.counters.repeated < needed + link.EVERY  # a stall of the machine may look like a loss
     assert not any("within" in fault for fault in run.faults) and run.loop.counters.rejected == 0
 
 
@@ -351,7 +351,7 @@ def test_a_controller_that_is_slower_than_repeats_come_is_not_buried_in_them(mon
 
     with Run(answer=slow, mode="lockstep", lockstep=Lockstep(("wrench",), 1, DEADLINE * 10**9)) as run:
         run.until(lambda: run.sim.tick >= 30)
-    assert len(answered) <= 30 + 10, "samples that were computed for 30 steps"
+    assert len(answered) < 60, "samples that were computed for 30 steps"
     assert run.states[START + 30 * H] == in_process(30)
 
 
