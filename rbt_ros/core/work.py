@@ -99,9 +99,9 @@ def workspace(model, extra=0):
     own, leaf = model.body[:, :POINT].copy(), np.ones(n + 1)
     leaf[model.tree[:, PARENT]] = 0.0  # of the world, -1, it is the last one
     own[model.tree[:, KIND] == JointKind.FREE, INERTIA:] = 0.0
-    for i in range(n):
-        work.body_memory[i // LANES + 1, OWN : OWN + POINT, i % LANES] = own[i]
-        work.bodies[i, LEAF] = leaf[i]
+    block, lane = np.arange(n) // LANES + 1, np.arange(n) % LANES
+    work.body_memory[block, OWN : OWN + POINT, lane] = own
+    work.body_memory[block, LEAF, lane] = leaf[:n]
     return work
 
 

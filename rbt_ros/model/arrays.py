@@ -13,25 +13,25 @@ BELOW_ONE = np.nextafter(1.0, 0.0)
 
 def tree_and_bodies(bodies: Sequence[Body], hinges: Sequence[Hinge]) -> tuple[np.ndarray, np.ndarray]:
     """Model.tree and Model.body of bodies, parents first, each on the hinge beside it. Origin of a free body: CoM."""
-    row = {b.name: i for i, b in enumerate(bodies)}
-    tree = np.zeros((len(bodies), t.TREE_COLUMNS), np.int64)
-    body = np.zeros((len(bodies), t.BODY_COLUMNS))
-    shift = [np.array(b.com) if h.kind == JointKind.FREE else np.zeros(3) for b, h in zip(bodies, hinges, strict=True)]
-    q = v = 0
-    for i, (b, h) in enumerate(zip(bodies, hinges, strict=True)):
-        parent = row.get(h.parent, -1)
-        tree[i, [t.PARENT, t.KIND, t.Q, t.V]] = parent, h.kind, q, v
-        body[i, t.MASS] = b.mass
-        body[i, t.COM : t.COM + 3] = np.array(b.com) - shift[i]
-        inertia = b.inertia
-        body[i, t.INERTIA : t.INERTIA + 6] = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-        body[i, t.POINT : t.POINT + 3] = np.array(h.at) - (shift[parent] if parent >= 0 else 0.0)
-        body[i, t.TURN : t.TURN + 4] = h.quaternion
-        if h.quaternion[0] == 1.0 and any(h.quaternion[1:]):  # turned by less than 2e-8 rad
-            body[i, t.TURN] = BELOW_ONE
-        body[i, t.AXIS : t.AXIS + 3] = h.axis
-        body[i, t.AXIS2 : t.AXIS2 + 3] = h.axis2
-        q, v = q + NQ[h.kind], v + NV[h.kind]
+    kinds, row = [h.kind for h in hinges], {b.name: i for i, b in enumerate(bodies)}
+    parents = np.array([row.get(h.parent, -1) for h in hinges])
+    tree, body = np.zeros((len(bodies), t.TREE_COLUMNS), np.int64), np.zeros((len(bodies), t.BODY_COLUMNS))
+    tree[:, t.PARENT], tree[:, t.KIND] = parents, kinds
+    tree[1:, t.Q], tree[1:, t.V] = NQ[kinds].cumsum()[:-1], NV[kinds].cumsum()[:-1]
+    com = np.array([b.com for b in bodies], float)
+    shift = np.zeros((len(bodies) + 1, 3))  # and of the world
+    shift[:-1][tree[:, t.KIND] == JointKind.FREE] = com[tree[:, t.KIND] == JointKind.FREE]
+    body[:, t.MASS] = [b.mass for b in bodies]
+    body[:, t.COM : t.COM + 3] = com - shift[:-1]
+    body[:, t.INERTIA : t.INERTIA + 6] = np.array([b.inertia for b in bodies])[
+        :, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
+    ]
+    body[:, t.POINT : t.POINT + 3] = np.array([h.at for h in hinges]) - shift[parents]
+    body[:, t.TURN : t.TURN + 4] = turn = np.array([h.quaternion for h in hinges], float)
+    barely = (turn[:, 0] == 1.0) & turn[:, 1:].any(axis=1)  # by less than 2e-8 rad
+    body[barely, t.TURN] = BELOW_ONE
+    body[:, t.AXIS : t.AXIS + 3] = [h.axis for h in hinges]
+    body[:, t.AXIS2 : t.AXIS2 + 3] = [h.axis2 for h in hinges]
     return tree, body
 
 
