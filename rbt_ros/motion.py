@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from rbt_ros.core import types as t
 from rbt_ros.core.jit import direct
 from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
-from rbt_ros.errors import ChangeError, ModelError, RbtError, ScenarioError
+from rbt_ros.errors import ChangeError, ModelError, RbtError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import END_NS, LONGEST_S, remembered, whole_number
+from rbt_ros.model.constraints import PRESCRIBE
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.friction import warn_of_no_drag
@@ -27,7 +28,9 @@ from rbt_ros.model.mechanism import Mechanism
 from rbt_ros.model.mode_memory import changes_memory, changes_of, modes_memory, modes_of
 from rbt_ros.model.modes import Change, HasModes, ModeChange, Modes, Prescribe, Release
 from rbt_ros.model.reduction import Reduction, reduction_of, then_memory
+from rbt_ros.model.revisions import Revisions
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.scenario import Scenario
 from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.model.start_report import StartReport
 from rbt_ros.model.ticks import Ticks, remembered_ticks
@@ -37,26 +40,41 @@ from rbt_ros.results import Energy, Sample, Work, state_digest
 NO_FORCES = Forces({}, {}, {})
 
 
+class Start(NamedTuple):
+    """What `reset` returns to."""
+
+    modes: Modes
+    now: Reduction
+    motion: np.ndarray  # [q, v] of what moves
+    changes: tuple[ModeChange, ...]
+
+
 class Motion(HasModes):
     """A robot, its state, and what acts on it, tick by tick.
 
-    What is set takes effect in two ways: `_latch` makes the next step anew of what acts and what moves; `_close` makes
-    consistent what was set, before anyone looks.
+    Whatever is set only notes that it has changed (`Revisions`). `ensure` alone makes valid what depends on it, before
+    anyone looks or a step is taken.
     """
 
     def __init__(self, robot: Robot, world: np.ndarray, ticks: Ticks, how: Integration, seed: int, counts_work: bool):
         """counts_work: of what acts, and of what dampers and friction take."""
         self.robot, self.seed = robot, seed
+        self.scenario: Scenario | None = None  # what it was made of
         self.tick, self.ticks = 0, ticks
         self.changes: tuple[ModeChange, ...] = ()  # of modes since t = 0, and before
         self._how, self._counts_work = how, counts_work
         self._given = self.h_ns, how.integrator  # what checkpoints fit
-        self._mech = Mechanism(robot, world)
+        self._revisions = Revisions()
+        self._mech = Mechanism(robot, world, self._revisions)
         if counts_work and how.integrator not in TORQUE_FREE:  # without torque no work
             self._mech.open_account(2)
-        self._inputs = Timeline(robot, self.ticks, refusal=no_inputs(how.integrator))
+        self._inputs = Timeline(robot, self.ticks, self._revisions, refusal=no_inputs(how.integrator))
         self._balance = Balance(robot, self._mech.model, counts_work)
         self._mech.set_sink_floor(self.h_ns)
+        self._start: Start | None = None
+        self._valid, self._valid_to = self._revisions.last, 0  # the revision that is valid, and to which tick
+        self._grid = tuple(ticks)  # a plain tuple is unpacked in a tenth of the time
+        self._revisions.places(opens=True)
         warn_of_no_drag(robot, world)
 
     # where it is
@@ -64,7 +82,7 @@ class Motion(HasModes):
     @property
     def state(self) -> State:
         """Time, coordinates and velocities, of the whole robot whatever is locked: copies."""
-        self._close()
+        self.ensure(acting=False)
         nq, motion = self.robot.coordinates, self._mech.seen()
         return State(self.t_ns, motion[:nq], motion[nq:])
 
@@ -99,7 +117,7 @@ class Motion(HasModes):
 
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
-        self._close()
+        self.ensure(acting=False)
         return state_digest(self.t_ns, self._mech.seen().tobytes())
 
     @property
@@ -110,61 +128,99 @@ class Motion(HasModes):
     @property
     def start_report(self) -> StartReport | None:
         """What of the last start was given, what followed, what was left open, what was said twice; None: no loops."""
-        self._close()
+        self.ensure(acting=False)
         return self._mech.loops.report if self._mech.loops else None
 
-    # the start
+    # what follows from what was set
 
-    def _placed(self) -> None:
-        """What is set before the first step is the start that `reset` returns to; the energy balance counts anew."""
-        self._balance.forget()
-        self._keep_start()
-        self._how.start(self._mech)
-        if self._mech.contacts:
-            self._mech.contacts.open = True
-        if self._mech.loops or self._mech.contacts:
-            self._inputs.current_end = 0  # so that the next step, or sample, closes the loops
-        elif self._counts_work:
-            self.sample()
+    def ensure(self, acting: bool = True) -> None:
+        """Make valid what has changed: constraints, modes that are due, what acts, the next step. All, or nothing.
 
-    def _keep_start(self) -> None:
-        """Before the first step: how things are is what `reset` returns to."""
-        if self.tick == 0:
-            self._start = self._mech.modes, self._mech.now, self._mech.motion.copy(), self.changes
-
-    # going on
+        What was set and cannot be raises the same error each time, until set_body or set_hinge, release or reset mends
+        it. A planned change that cannot be made raises once, and stands in `changes`. acting: False for who asks only
+        where everything is: what acts may have changed.
+        """
+        now, before, due = self._revisions, self._valid, self.tick >= self._valid_to
+        if now.last == before and not due:
+            return
+        placed = now.placed > before
+        if not (acting or placed or self._inputs.change_is_due(self.tick)):
+            return
+        self._renew()
+        if placed:
+            self._assemble(is_open=now.opened > before)
+        elif self._mech.contacts and (due or now.acting > before):
+            self._mech.contacts.begin(self._mech.y, self._acting, self.t_ns, anew=False)
+        self._let_happen()
+        if now.built > before:
+            self._balance.watch(self._mech.now.robot, self._mech.model)
+            self._how.choose(self._mech)
+        elif placed:
+            self._how.start(self._mech)
+        self._latch()
+        if placed:
+            self._keep_start()
+            if self._counts_work and not (self._mech.loops or self._mech.contacts):
+                self.sample()  # with which the next ones are compared
 
     def _renew(self) -> None:
-        """Let act what acts from this tick on; loops are closed first, then the modes change that are due."""
-        self._latch()
-        if self._mech.loops and self._mech.loops.open:
-            self._mech.loops.close(self._mech.motion, self._acting, self.t_ns)
-            self._keep_start()
-            self._how.start(self._mech)
-        if self._mech.contacts:
-            self._mech.contacts.begin(self._mech.y, self._acting, self.t_ns)
+        """Find out what acts now."""
+        self._inputs.renew(self.tick)
+        self._acting = self._mech.now.acting(self._inputs.current)
+
+    def _assemble(self, *, is_open: bool) -> None:
+        """The state was set: put it on the constraints, if it may be off; find who holds; the balance counts anew."""
+        mech, now = self._mech, (self._acting, self.t_ns)
+        y, given = mech.y.copy(), mech.loops and mech.loops.given
+        try:
+            if mech.loops and is_open:
+                mech.loops.close(mech.motion, *now)
+            if mech.contacts:
+                mech.contacts.begin(mech.y, *now, anew=True)
+        except (ScenarioError, SolveError) as err:
+            mech.y[:] = y
+            if mech.loops and given:
+                mech.loops.given = given
+            raise type(err)(f"{err}{self._ways_out()}") from err
+        self._balance.forget()
+
+    def _ways_out(self) -> str:
+        """What mends a state that cannot be; of a scenario's own start its file."""
+        if self.scenario and not self._start:
+            return ""
+        driven = [c.name for c in (*self._mech.modes.prescribed, *self.robot.constraints) if c.kind == PRESCRIBE]
+        release = f"release({' or '.join(repr(name) for name in dict.fromkeys(driven))})" if driven else ""
+        reset = "reset()" if self._start else ""
+        return f" Ways out: {', '.join(filter(None, ('set_hinge or set_body', release, reset)))}."
+
+    def _let_happen(self) -> None:
+        """The modes change that are due, and signals are lost."""
+        before = self._revisions.last
         while change := self._inputs.next_change(self.tick):
             try:
                 self._change(change)
             except (ModelError, ScenarioError) as err:
+                self._note(ModeChange(self.t_ns, type(change).__name__.lower(), (), error=str(err)))
                 raise ChangeError(f"t = {self.t_ns * 1e-9:.9g} s: planned {change} failed: {err}") from err
-            self._latch()
-        if self._mech.modes.prescribed and self._lose():
-            self._latch()
-
-    def _close(self) -> None:
-        """What was set is made consistent, and what is due has happened, before anyone looks."""
-        is_open = (self._mech.loops and self._mech.loops.open) or (self._mech.contacts and self._mech.contacts.open)
-        if is_open or self._inputs.change_is_due(self.tick):
+        if self._mech.modes.prescribed:
+            self._lose()
+        if self._revisions.last != before:
             self._renew()
 
     def _latch(self) -> None:
-        self._inputs.renew(self.tick)
-        if (loss_ns := self._mech.next_loss_ns()) is not None:
-            self._inputs.end_at(loss_ns)
-        self._acting = self._mech.now.acting(self._inputs.current)
+        """All is valid now: the next step is what follows from it."""
+        loss_ns = self._mech.next_loss_ns()
+        lost = self._inputs.current_end if loss_ns is None else self._inputs.tick_from(loss_ns)
+        self._valid, self._valid_to = self._revisions.last, min(lost, self._inputs.current_end)
         self._go_on = self._first_step
-        self._grid = tuple(self.ticks)  # a plain tuple is unpacked in a tenth of the time
+        self._grid = tuple(self.ticks)
+
+    def _keep_start(self) -> None:
+        """Before the first step: how things are is what `reset` returns to."""
+        if self.tick == 0:
+            self._start = Start(self._mech.modes, self._mech.now, self._mech.motion.copy(), self.changes)
+
+    # going on
 
     def _first_step(self, t_ns: int, ticks: int) -> tuple[int, int, int]:
         """The first call of `_go_on` with what acts now: it finds, maybe compiles, what the others call."""
@@ -173,8 +229,7 @@ class Motion(HasModes):
 
     def plain_run(self) -> Run | None:
         """What moves from here on and how, if it can go side by side with others: see `core/side_by_side.py`."""
-        if self.tick >= self._inputs.current_end:
-            self._renew()
+        self.ensure()
         if not self._how.is_plain:
             return None
         mech = self._mech
@@ -183,7 +238,7 @@ class Motion(HasModes):
     @property
     def ticks_alike(self) -> int:
         """For how many ticks the same acts; 0: to be found out."""
-        return max(0, self._inputs.current_end - self.tick)
+        return max(0, self._valid_to - self.tick) if self._valid == self._revisions.last else 0
 
     def has_gone(self, ticks: int) -> None:
         """What `plain_run` told was taken so many steps further."""
@@ -203,6 +258,7 @@ class Motion(HasModes):
 
         changes: those of locks and docks too, as where such are planned.
         """
+        self.ensure()
         self._go_on(self.t_ns, 0)
         self.sample()
         if changes or self._inputs.plans_changes:
@@ -222,7 +278,6 @@ class Motion(HasModes):
             self._how.refuse(now.robot, self._attraction)
             self._inputs.renew(self.tick)
             lost = self._mech.switch(outcomes[-1].modes, now, before, now.acting(self._inputs.current), self.t_ns)
-            self._moves_anew()
         for number, (change, outcome) in enumerate(zip(changes, outcomes, strict=True)):
             what = type(change).__name__.lower()
             for name in outcome.unchanged:
@@ -232,6 +287,12 @@ class Motion(HasModes):
             loss = 0.0 if number else lost
             done = self._note(ModeChange(self.t_ns, what, outcome.names, loss, outcome.unchanged))
         return done
+
+    def _release_what_contradicts(self, change: Release) -> ModeChange:
+        """Free a joint of a motion that does not fit what was set, so that a start may be found without it."""
+        (outcome,), now = self._mech.after([change], self._mech.bodies(), self.t_ns)
+        self._mech.reopen(outcome.modes, now)
+        return self._note(ModeChange(self.t_ns, "release", outcome.names, 0.0, outcome.unchanged))
 
     def _change_in_turn(self, changes: Sequence[Change]) -> None:
         """First, in one impact, all that locks and frees; then what is driven begins as it moves after that."""
@@ -243,26 +304,14 @@ class Motion(HasModes):
         self.changes = (*self.changes, done)
         return done
 
-    def _lose(self) -> bool:
-        """Joints whose signal is lost by now do what was declared for that; whether there are any."""
+    def _lose(self) -> None:
+        """Joints whose signal is lost by now do what was declared for that."""
         alone, free = self._mech.lose(self.t_ns)
         for names in (alone, free):
             if names:
                 self._note(ModeChange(self.t_ns, "lose", tuple(names)))
         for joint in free:
             self._change(Release(joint))
-        return bool(alone or free)
-
-    def _install(self, modes: Modes, now: Reduction, motion: np.ndarray) -> None:
-        """Let that robot move from [q, v] on."""
-        self._mech.install(modes, now, motion)
-        self._moves_anew()
-
-    def _moves_anew(self) -> None:
-        """Another robot moves now."""
-        self._balance.watch(self._mech.now.robot, self._mech.model)
-        self._how.choose(self._mech)
-        self._latch()
 
     def refuse_beyond(self, end: int) -> None:
         """ScenarioError where that tick is later than time can be counted."""
@@ -274,8 +323,7 @@ class Motion(HasModes):
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
-        if self.tick >= self._inputs.current_end:
-            self._renew()
+        self.ensure()
         n, nq, motion = len(self.robot.bodies), self.robot.coordinates, self._mech.seen()
         pose, twist, spin, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty((n, 3)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, spin, summary)
@@ -327,8 +375,8 @@ class Motion(HasModes):
 
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, as lists and numbers: see `checkpoint.py`."""
-        if self.tick >= self._inputs.current_end:
-            self._renew()
+        self.ensure()
+        assert self._start is not None  # a valid simulation has one
         modes, now, motion, changes = self._start
         return {
             "scenario": self._fingerprint(),
@@ -382,10 +430,11 @@ class Motion(HasModes):
         now = reduction_of(self.robot, modes, then)
         size = now.robot.coordinates + now.robot.freedoms
         start = remembered(motion, (size,), "coordinates and velocities at the start")
-        self._start = modes, now, start, changes_of(changes)
+        self._start = Start(modes, now, start, changes_of(changes))
         self.changes = changes_of(memory["changes"])
         self._balance.watch(self._mech.now.robot, self._mech.model)
         self._balance.forget()
+        self._renew()
         self._latch()
         self._how.recall_steps(memory, self._mech, self.t_ns, self.h_ns)
 

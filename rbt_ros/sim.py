@@ -17,8 +17,7 @@ from rbt_ros.model.inputs import FOR_EVER, Command, Effort, Latched, PlannedChan
 from rbt_ros.model.integration import Integration
 from rbt_ros.model.integrators import checked_integrator, no_inputs, obstacle
 from rbt_ros.model.measured import Measured, Measurement
-from rbt_ros.model.modes import Change, ModeChange, Modes, Prescribe, check_change
-from rbt_ros.model.reduction import whole
+from rbt_ros.model.modes import Change, ModeChange, Modes, Prescribe, Release, check_change
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
@@ -91,11 +90,8 @@ class Simulation(Motion):
         if not isinstance(work_of_inputs, bool):
             raise ScenarioError(f"work_of_inputs {work_of_inputs!r:.80} is neither True nor False.")
         super().__init__(robot, world, Ticks(step_ns(step)), how, natural(seed, "seed"), work_of_inputs)
-        self.scenario: Scenario | None = None  # what it was made of
         self._observers: tuple[Observer, ...] = ()
         how.stabilise_by(stabilise, self._mech)
-        self._latch()
-        self._placed()
 
     @classmethod
     @in_words(ScenarioError)
@@ -114,17 +110,16 @@ class Simulation(Motion):
             work_of_inputs=scenario.work_of_inputs,
             stabilise=scenario.stabilise,
         )
+        sim.scenario = scenario
         for name, start in scenario.start_bodies.items():
             sim._mech.put_body(name, start)
         for name, hinge_start in scenario.start_hinges.items():
             sim._mech.put_hinge(name, hinge_start)
-        sim._placed()
         for planned in scenario.inputs:
             if isinstance(planned, PlannedChange):
                 sim._plan_change(planned)
             else:
                 sim._inputs.plan(planned)
-        sim.scenario = scenario
         return sim
 
     # who looks on
@@ -163,7 +158,6 @@ class Simulation(Motion):
         What is not given stays. The attitude is w x y z (`quaternion`) or `euler=("ZYX", a, b, c)` in rad.
         """
         self._mech.put_body(name, BodyStart(position, quaternion, euler, velocity, omega_body))
-        self._placed()
         self._tell_changed()
 
     def set_hinge(
@@ -182,7 +176,6 @@ class Simulation(Motion):
         in the child's axes [rad/s]. What is not given stays.
         """
         self._mech.put_hinge(name, HingeStart(position, rate, quaternion, euler, omega))
-        self._placed()
         self._tell_changed()
 
     def reset(self) -> None:
@@ -190,17 +183,23 @@ class Simulation(Motion):
 
         So do step and integrator as they are now, and modes and gains that were commanded to hinges.
         """
+        if self.tick == 0:
+            try:
+                self.ensure(acting=False)
+            except (ScenarioError, SolveError):  # a start that cannot be is none to return to
+                if self._start is None:
+                    raise
+        assert self._start is not None
         modes, now, motion, changes = self._start
         self._how.refuse(now.robot, self._attraction)
         self.tick, self.ticks = 0, Ticks(self.h_ns)
         self._inputs.rewind(self.ticks)
         if now is not self._mech.now:
-            self._install(modes, now, motion)
+            self._mech.install(modes, now, motion)
         self._mech.back_to(modes, motion)
         self.changes = changes
-        self._placed()
         if kept := self._inputs.targets.kept_changes(modes):  # as modes and gains of hinges are
-            self._close()
+            self.ensure(acting=False)
             self._change_in_turn(kept)
         self._tell_changed()
 
@@ -213,11 +212,10 @@ class Simulation(Motion):
         """
         h_ns = step_ns(step)
         self._inputs.refuse_sampled("the step", self.tick)
-        self._close()
+        self.ensure(acting=False)
         self.ticks = Ticks(h_ns, self.t_ns - self.tick * h_ns)
         self._inputs.rebase(self.ticks, self.tick)
         self._mech.set_sink_floor(h_ns)
-        self._latch()
         self._tell_changed()
 
     def set_integrator(self, integrator: str) -> None:
@@ -226,12 +224,12 @@ class Simulation(Motion):
             raise ScenarioError(text)
         refusal = no_inputs(integrator)
         self._inputs.refuse_sampled("the integrator", self.tick)
-        self._close()
+        self.ensure(acting=False)
         self._inputs.set_refusal(refusal)
         if self._counts_work and not refusal:
             self._mech.open_account(2)
         self._how.integrate_by(integrator, self._mech)
-        self._latch()
+        self._revisions.steps()
         self._tell_changed()
 
     def set_friction(self, hinge: str, *, damping: float | None = None, internal: float | None = None) -> None:
@@ -239,17 +237,18 @@ class Simulation(Motion):
 
         What is not given stays. `reset` keeps it; a checkpoint of before does not fit any more.
         """
-        if self._mech.modes != Modes() or self._start[0] != Modes() or self._mech.contacts:
+        if self._mech.modes != Modes() or (self._start and self._start.modes != Modes()) or self._mech.contacts:
             raise ScenarioError(
                 f"friction of hinge '{hinge}': it cannot be set beside locks, docks, ropes and stops yet."
             )
         robot = with_friction(self.robot, hinge, damping, internal)
         self._how.refuse(robot, self._attraction)
-        self._close()
-        self.robot = self._mech.robot = robot
-        self._install(Modes(), whole(robot), self._mech.motion.copy())
+        self.ensure(acting=False)
+        self.robot = robot
+        self._mech.change_robot(robot)
         self._mech.set_sink_floor(self.h_ns)
-        self._start = Modes(), self._mech.now, *self._start[2:]
+        if self._start:
+            self._start = self._start._replace(now=self._mech.now)
         given = {"damping": damping, "internal": internal}
         for observer in self._observers:
             observer.friction(self, hinge, {key: value for key, value in given.items() if value is not None})
@@ -261,14 +260,21 @@ class Simulation(Motion):
         changes them by its impulse and work. `rbt.Stabilise(...)` has the corrector's gains and the order of the seed.
         """
         self._how.stabilise_by(how, self._mech)
-        self._latch()
+        self._revisions.steps()
         self._tell_changed()
 
     # its modes
 
     def change(self, change: Change) -> ModeChange:
         """Any of these, before the next step."""
-        self._close()
+        try:
+            self.ensure(acting=False)
+        except ScenarioError:  # a start that cannot be; maybe without what is to be released
+            if not isinstance(change, Release):
+                raise
+            done = self._release_what_contradicts(change)
+            self._tell_changed()
+            return done
         if isinstance(change, Prescribe) and isinstance(change.motion, Measured):
             self._inputs.refuse_second_source(change.joint)
         done = self._change(change)
@@ -294,11 +300,10 @@ class Simulation(Motion):
     @in_words(MessageError)
     def command(self, command: Command) -> Latched:
         """Take a command: it acts from the next step on, in place of the last one on that body or those joints."""
-        self._close()
+        self.ensure(acting=False)
         if isinstance(command, Measurement):
             if back := self._mech.measure(command, self.t_ns):
                 self._note(ModeChange(self.t_ns, "find", back))
-            self._inputs.current_end = 0
             return self._told(Latched(command, self.tick, FOR_EVER))
         if isinstance(command, HingeSettings):
             self._settle(command)
@@ -312,7 +317,7 @@ class Simulation(Motion):
     def check(self, command: Command) -> None:
         """MessageError where `command` would be refused now, as far as that is seen without taking it."""
         if not isinstance(command, Measurement):
-            self._close()
+            self.ensure(acting=False)
             nq, motion = self.robot.coordinates, self._mech.seen()
             self._inputs.check(command, self.tick, motion[:nq], motion[nq:])
 
@@ -399,11 +404,13 @@ class Simulation(Motion):
         if ticks.__class__ is not int or ticks < 0:
             ticks = whole_number(ticks, "ticks")
         inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
+        if tick >= self._valid_to or self._valid != self._revisions.last:
+            self.ensure()
         self.refuse_beyond(end)
         while tick < end:
-            if tick >= inputs.current_end:
-                self._renew()
-            n = end if end < inputs.current_end else inputs.current_end
+            if tick >= self._valid_to:
+                self.ensure()
+            n = end if end < self._valid_to else self._valid_to
             if observers:
                 looks = [observer.next_tick(tick) for observer in observers]
                 n = min(n, *looks)

@@ -1,10 +1,11 @@
 """Consistent starts: what follows from what is given, what is left open, what is said twice; closures of a plane."""
 
+import functools
 import warnings
 
 import numpy as np
 import pytest
-from linkages import four_bar, four_bar_angles, off
+from linkages import Y, four_bar, four_bar_angles, off
 
 import rbt_ros as rbt
 
@@ -75,7 +76,7 @@ def test_a_contradiction_says_by_how_much_what_is_nearest_and_what_is_too_much(k
         sim.sample()
     words = str(refused.value)
     assert words.startswith("start: closure 'loop' does not hold, by 0.0")
-    assert words.endswith("2 of a, b, d follow from the others: give less.")
+    assert words.endswith("2 of a, b, d follow from the others: give less. Ways out: set_hinge or set_body.")
     near = [
         float(part.split()[1]) for part in words.split("that do: ")[1].split(".  ")[0].split("; ")[0].split(", ")[:2]
     ]
@@ -122,3 +123,68 @@ def test_a_pin_in_space_holds_a_point_on_a_line():
     assert result.body("bead").position == pytest.approx(np.array([0, 0, 1]) + np.outer(fallen, tilt), abs=1e-13)
     force = result.constraint("wire").wrench[0, 3:]
     assert force == pytest.approx(2.0 * (np.array([0, 0, 10]) - 8.0 * tilt), abs=1e-12)
+
+
+def driven_arm():
+    """Afloat, with an arm that swings by itself, and so cannot be set elsewhere."""
+    b = rbt.RobotBuilder("driven_arm")
+    b.body("hub", mass=10.0, inertia=(1.0, 1.1, 1.2))
+    b.body("arm", mass=1.0, inertia=(0.1, 0.1, 0.01), com=(0, 0, 0.5))
+    b.hinge("sh", "revolute", parent="hub", child="arm", axis=Y)
+    return rbt.Simulation(b.prescribe("sh", rbt.sines([(0.5, 1.0, 0.0)])).build())
+
+
+@pytest.mark.filterwarnings("ignore:robot 'four_bar'")
+@pytest.mark.parametrize("ticks", [0, 3])
+@pytest.mark.parametrize(
+    ("kind", "wrong"), [(driven_arm, {"sh": 0.7}), (functools.partial(linkage, a=1.2), {"b": 1.0, "d": 0.3})]
+)
+def test_a_state_that_cannot_be_raises_the_same_error_until_it_is_mended(kind, wrong, ticks):
+    """Whoever asks, however often, and nothing moves. After a reset it moves with the bits that it has without it."""
+    sim, plain = kind(), kind()
+    for each in (sim, plain):
+        each.warm_up()
+        each.advance(ticks)
+    for name, angle in wrong.items():
+        sim.set_hinge(name, angle)
+    told = set()
+    for reader in 2 * (sim.sample, lambda: sim.state, sim.digest, sim.memory, sim.warm_up, sim.advance):
+        with pytest.raises(rbt.ScenarioError, match=r"Ways out: set_hinge or set_body, .*reset\(\)\.$") as refused:
+            reader()
+        told.add(str(refused.value))
+    assert len(told) == 1 and sim.tick == ticks
+    sim.reset()
+    sim.advance(ticks)
+    assert sim.digest() == plain.digest()
+
+
+def test_a_first_start_that_cannot_be_has_nothing_to_go_back_to():
+    """It can be set otherwise; a reset says what is wrong."""
+    sim = linkage(a=1.2, b=1.0, d=0.3)
+    for way in (sim.sample, sim.reset):
+        with pytest.raises(rbt.ScenarioError, match=r"give less\. Ways out: set_hinge or set_body\.$"):
+            way()
+    for name, angle in {"b": PHI - 1.2, "d": GAMMA}.items():
+        sim.set_hinge(name, float(angle))
+    assert off(sim.sample().q[-1], GAMMA) < 1e-9
+
+
+def test_what_is_prescribed_against_what_was_set_can_be_released():
+    sim = driven_arm()
+    sim.set_hinge("sh", 0.7)
+    with pytest.raises(rbt.ScenarioError, match=r"release\('sh'\)"):
+        sim.advance(1)
+    assert sim.release("sh").names == ("sh",)
+    sim.advance(1)
+    assert sim.sample().q[-1] == pytest.approx(0.7, abs=1e-6)
+
+
+def test_a_planned_change_that_cannot_be_made_is_told_once_and_stands_in_the_changes():
+    sim = driven_arm()
+    sim.add_input(rbt.Undock("nothing"), start=0.005)
+    with pytest.raises(rbt.SolveError, match="planned Undock.dock='nothing'. failed: nothing is docked by the name"):
+        sim.advance(10)
+    assert sim.tick == 5
+    sim.advance(5)
+    (change,) = sim.changes
+    assert (change.t, change.what, change.names) == (0.005, "undock", ()) and "nothing is docked" in change.error

@@ -153,7 +153,8 @@ def _tell(result: Result, digest: str) -> None:
     """What was kept, what has changed."""
     last = result.samples[-1]
     for change in result.changes:
-        print(f"  t = {change.t:.9g} s: {change.what} {', '.join(change.names)}, {change.energy_lost:.6g} J lost")
+        came = change.error or f"{', '.join(change.names)}, {change.energy_lost:.6g} J lost"
+        print(f"  t = {change.t:.9g} s: {change.what} {came}")
     kept, h = last.conservation, sum(c * c for c in last.angular_momentum_com) ** 0.5
     print(f"  energy               {last.energy.total:.9g} J, {_drift(kept.energy, kept.energy_since_ns, last.t_ns)}")
     if last.work is not None:

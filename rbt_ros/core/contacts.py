@@ -88,11 +88,15 @@ class Contacts:
 
         anew: y was set; that a rope is taut there is no event.
         """
-        count = self._before = len(self.happened)
+
+        def begin():
+            if anew:
+                self.held = ()
+            return self._decide(y, input, t_ns, 0.0, None), -1
+
+        code, _ = self._all_or_nothing(y, begin)
         if anew:
-            self.held = ()
-        code = self._decide(y, input, t_ns, 0.0, None)
-        if anew:
+            count = self._before
             self.happened[count:] = [contact for contact in self.happened[count:] if contact.impulse > 0.0]
         return code
 

@@ -36,8 +36,7 @@ class Loops:
         assert robot.rows is not None
         self._robot, self._model, self._work = robot, model, work
         self.rows: c.Constraints = robot.rows
-        self.open = True  # whether y may be off the constraints
-        self._given_q: set[int] = set()  # freedoms whose position was set
+        self._given_q: set[int] = set()  # freedoms whose position was set since it was closed
         self._given_v: set[int] = set()  # and whose rate was
         self._bond = c.bonds(model, self.rows)
         self._slices = row_slices(robot.constraints)  # the rows of each
@@ -75,7 +74,15 @@ class Loops:
         for number, is_set in enumerate(parts):
             if is_set:
                 held.update(range(first + number * size, first + (number + 1) * size))
-        self.open = True
+
+    @property
+    def given(self) -> tuple[set[int], set[int]]:
+        """Freedoms whose position, and whose rate, was set since it was closed: copies."""
+        return set(self._given_q), set(self._given_v)
+
+    @given.setter
+    def given(self, given: tuple[set[int], set[int]]) -> None:
+        self._given_q, self._given_v = map(set, given)
 
     def close(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """Put y on the constraints; ScenarioError where what was given does not allow it."""
@@ -97,7 +104,6 @@ class Loops:
         self._refuse_changed(1, start, found, input, t_ns)
         self._refuse_flipped(found, input, t_ns)
         y[:] = found
-        self.open = False
         self._rank(y, input, t_ns)
         self._closed = self._bond.G.copy(), self._given_q, self._given_v
         self._given_q, self._given_v = set(), set()
@@ -116,7 +122,6 @@ class Loops:
         self._check("positions", c.PHI, y, input, t_ns)
         put_back(self._model, y, input, t_ns, 0.0, self.rows, self._work, self._bond)
         self._check("rates", c.PHI_DOT, y, input, t_ns)
-        self.open = False
 
     def _check(self, what: str, column: int, y: np.ndarray, input: Input, t_ns: int) -> None:
         """ScenarioError where a constraint does not hold by more than a failed step."""

@@ -49,11 +49,10 @@ class Contacts:
         ]
         self._data = unilateral(robot)
         self._run = Run(model, self._data, work)
-        self.open = True  # whether the state was set, so that who holds is not known
         self.stepper, self.controlled_stepper = self._run.stepper, self._run.controlled_stepper
         self._past: tuple[ContactEvent, ...] = ()
         if before is not None:
-            self.open, self._past = before.open, before.events
+            self._past = before.events
             self._run.lost, self._run.driven = before.lost, before.driven
             self.hold(before.held)
 
@@ -97,7 +96,7 @@ class Contacts:
 
     def forget(self) -> None:
         """Back to t = 0: nothing has happened yet."""
-        self.open, self._past = True, ()
+        self._past = ()
         self._run.forget()
 
     def memory(self) -> dict[str, Any]:
@@ -109,24 +108,21 @@ class Contacts:
     def recall(self, memory: dict[str, Any]) -> None:
         """Become what `memory` told."""
         self.forget()
-        self.open = False
         self._past = tuple(ContactEvent(*event) for event in memory["events"])
         self._run.lost, self._run.driven = memory["energies"]
         self.hold([(name, side) for name, side in memory["held"]])
 
-    def begin(self, y: np.ndarray, input: Input, t_ns: int) -> None:
-        """Find out who holds now; what is hit now, is hit."""
+    def begin(self, y: np.ndarray, input: Input, t_ns: int, *, anew: bool) -> None:
+        """Find out who holds now; what is hit now, is hit. anew: the state was set, so nobody is known to hold."""
         if not self.watches:
-            self.open = False
             return
-        if self.open:
+        if anew:
             self._refuse_beyond(y, input, t_ns)
-        if self._run.begin(y, input, t_ns, self.open) != OK:
+        if self._run.begin(y, input, t_ns, anew) != OK:
             raise SolveError(
                 f"t = {t_ns * 1e-9:.9g} s: no impulses are found that keep all ropes and stops of robot "
                 f"'{self._robot.name}' that are at their ends. Do they work against each other?"
             )
-        self.open = False
 
     def _refuse_beyond(self, y: np.ndarray, input: Input, t_ns: int) -> None:
         """ScenarioError where a rope is too short, or a joint beyond its stop."""

@@ -16,6 +16,7 @@ from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, 
 from rbt_ros.model.hinge_targets import Targets
 from rbt_ros.model.measured import Measurement
 from rbt_ros.model.modes import Change, Prescribe, Release
+from rbt_ros.model.revisions import Revisions
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.ticks import Ticks
 
@@ -87,11 +88,11 @@ class _Timed(NamedTuple):
 
 
 class Timeline:
-    """All inputs of a run by the ticks on which they act. `current` changes only at `current_end` and by commands."""
+    """All inputs of a run by the ticks on which they act. `current` is what acts, once it is renewed."""
 
-    def __init__(self, robot: Robot, ticks: Ticks, refusal: str = ""):
+    def __init__(self, robot: Robot, ticks: Ticks, revisions: Revisions, refusal: str = ""):
         """refusal: why no input may act at all, if so."""
-        self._robot, self._ticks, self._refusal = robot, ticks, refusal
+        self._robot, self._ticks, self._revisions, self._refusal = robot, ticks, revisions, refusal
         self._plans: list[PlannedInput] = []
         self._planned: list[_Timed] = []  # the same by ticks
         self._changes: list[PlannedChange] = []  # of modes, by the time at which they happen
@@ -100,7 +101,7 @@ class Timeline:
         self.targets = Targets(robot)  # of the hinges
         self.current = Input(self.targets.efforts, NO_LOAD)
         self.acts = False  # whether anything does, while `current` holds
-        self.current_end = 0  # the first tick for which `current` is not known to hold
+        self.current_end = 0  # the first tick for which `current` does not hold
 
     def plan(self, planned: PlannedInput) -> None:
         """Add an input of the scenario."""
@@ -108,7 +109,7 @@ class Timeline:
             raise ScenarioError(self._refusal)
         self._planned.append(self._timed(planned))
         self._plans.append(planned)
-        self.current_end = 0
+        self._revisions.acts()
 
     def _timed(self, planned: PlannedInput) -> _Timed:
         first = self._ticks.nearest(planned.from_ns)
@@ -121,7 +122,7 @@ class Timeline:
         """Let the modes change before the step at that time."""
         self._changes.append(planned)
         self._changes[self._happened :] = sorted(self._changes[self._happened :], key=lambda entry: entry.at_ns)
-        self.current_end = 0
+        self._revisions.acts()
 
     def set_refusal(self, refusal: str) -> None:
         """Why no input may act from now on, if so: ScenarioError where some are planned or act."""
@@ -150,7 +151,7 @@ class Timeline:
             body: item._replace(end=tick + ticks.count(old.ns(item.end) - old.ns(tick)))
             for body, item in self._commanded.items()
         }
-        self.current_end = 0
+        self._revisions.steps()
 
     @property
     def plans_changes(self) -> bool:
@@ -197,12 +198,12 @@ class Timeline:
         self._refuse_strange(command)
         if not isinstance(command, WrenchCommand):
             taken = self.targets.take(command, self._ticks.ns(tick), q, v)
-            self.current_end = 0
+            self._revisions.acts()
             return Latched(taken, tick, FOR_EVER)
         row = self._commanded_row(command)
         latched = Latched(command, tick, tick + self._ticks.count(command.hold_ns))
         self._commanded[command.wrench.body] = _Timed(row, latched.first, latched.end)
-        self.current_end = 0
+        self._revisions.acts()
         return latched
 
     def check(self, command: WrenchCommand | HingeInput, tick: int, q: np.ndarray, v: np.ndarray) -> None:
@@ -236,14 +237,14 @@ class Timeline:
         changed = self.targets.efforts.copy()
         changed[freedoms] = spread[freedoms]
         self.targets.efforts = changed
-        self.current_end = 0
+        self._revisions.acts()
 
     def drop_commands(self) -> bool:
         """Forget what was commanded and set from outside; whether there was anything. Modes and gains stay."""
         dropped = bool(self._commanded)
         self._commanded.clear()
         dropped |= self.targets.drop()
-        self.current_end = 0
+        self._revisions.acts()
         return dropped
 
     def fallback(self, command: Command, hold_position: bool, q: np.ndarray) -> tuple[Command, ...]:
@@ -284,7 +285,7 @@ class Timeline:
         }
         (self._happened,) = whole_numbers([memory["happened"]])
         self.targets.recall(memory["hinges"])
-        self.current_end = 0
+        self._revisions.acts()
 
     def _remembered_row(self, body: str, row: Any) -> tuple[float, ...]:
         """That of a wrench; ScenarioError where it is none on that body."""
@@ -318,9 +319,9 @@ class Timeline:
         self.current_end = min(edges, default=FOR_EVER)
         self._commanded = {body: item for body, item in self._commanded.items() if item.end > tick}
 
-    def end_at(self, t_ns: int) -> None:
-        """Look again at the first tick that is not before that time, at the latest."""
-        self.current_end = min(self.current_end, -((self._ticks.zero_ns - t_ns) // self._ticks.h_ns))
+    def tick_from(self, t_ns: int) -> int:
+        """The first tick that is not before that time."""
+        return -((self._ticks.zero_ns - t_ns) // self._ticks.h_ns)
 
     def _driven(self, item: _Timed, signal: Signal, freedom: int) -> tuple[Signal, int, int, int, int]:
         """A row for `signal_arrays`: the signal, what it drives, from, to and its origin [ns]."""

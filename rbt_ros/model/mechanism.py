@@ -1,7 +1,7 @@
 """What moves now: the robot with its modes taken in, its state, and what holds it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,20 @@ from rbt_ros.model.mode_memory import modes_memory, modes_of
 from rbt_ros.model.modes import Change, Modes
 from rbt_ros.model.reactions import Reactions
 from rbt_ros.model.reduction import Reduction, reduced, reduction_of, then_memory, whole
+from rbt_ros.model.revisions import Revisions
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.world import sink_floor
+
+
+class Moved(NamedTuple):
+    """What the engine moves, with all that is made for it alone."""
+
+    now: Reduction
+    model: t.Model
+    y: np.ndarray  # [q, v, account]
+    work: Work
+    loops: Loops | None
+    contacts: Contacts | None
 
 
 class Mechanism:
@@ -35,45 +47,55 @@ class Mechanism:
     When its modes change all of these are made anew, for another robot is moved then; the account is carried over.
     """
 
-    def __init__(self, robot: Robot, world: np.ndarray):
+    def __init__(self, robot: Robot, world: np.ndarray, revisions: Revisions):
         self.robot = robot  # as the user knows it
         self.modes = Modes()
         self.lost = self.driven = 0.0  # [J] since t = 0 in changes of modes: energy lost, work of what is prescribed
         self.stored = 0.0  # [J] in the springs of locked hinges
-        self.loops: Loops | None = None
-        self.contacts: Contacts | None = None
+        self._revisions = revisions
         self._world = world
-        seen = world.view()  # by all models: what is written into `_world` later, they have
-        seen.flags.writeable = False
-        self._take(whole(robot), seen, neutral(robot), np.zeros(0))
+        self._seen_world = world.view()  # by all models: what is written into `_world` later, they have
+        self._seen_world.flags.writeable = False
+        self._whole = whole(robot)
+        self._become(self._made(self._whole, neutral(robot), np.zeros(0), None))
 
-    def _take(self, now: Reduction, world: np.ndarray, motion: np.ndarray, account: np.ndarray) -> None:
-        before, self.loops, self.contacts = self.contacts, None, None
-        self.now = now
-        self.model = now.robot.model._replace(world=world)
-        self.put_y(np.concatenate([motion, account]))
-        self.loops = Loops(now.robot, self.model, self.work) if now.robot.constraints else None
-        self.contacts = self._contacts(now.robot, self.model, self.work, before)
+    def _made(self, now: Reduction, motion: np.ndarray, account: np.ndarray, before: Contacts | None) -> Moved:
+        """All that is needed to move that robot from [q, v] on; before: its contacts in other modes."""
+        moved, model = now.robot, now.robot.model._replace(world=self._seen_world)
+        work = workspace(model, len(account))
+        loops = Loops(moved, model, work) if moved.constraints else None
+        one_sided = self.robot.ropes or self.robot.stops  # where locks keep them all, they remember what has happened
+        contacts = Contacts(moved, model, work, before) if one_sided else None
+        return Moved(now, model, np.concatenate([motion, account]), work, loops, contacts)
 
-    def _contacts(self, moved: Robot, model: t.Model, work: Work, before: Contacts | None) -> Contacts | None:
-        """Those of `moved`; also where locks keep all of them, as they remember what has happened."""
-        return Contacts(moved, model, work, before) if self.robot.ropes or self.robot.stops else None
+    def _become(self, moved: Moved) -> None:
+        """Let that be what moves."""
+        self.now, self.model, y, work, self.loops, self.contacts = moved
+        self._put_y(y, work)
+        self._revisions.builds()
 
-    def put_y(self, y: np.ndarray) -> None:
-        """Let y be that: [q, v] of what moves, and an account of any length."""
+    def _put_y(self, y: np.ndarray, work: Work) -> None:
         size = self.now.robot.coordinates + self.now.robot.freedoms
-        self.y, self.motion = y, y[:size]
-        self.work = workspace(self.model, len(y) - size)
-        self.carry = self.work.stage[CARRY_ROW, :size]  # beside y: what its positions have lost to rounding
-        for holder in (self.loops, self.contacts):
-            if holder:
-                holder.set_work(self.work)
+        self.y, self.motion, self.work = y, y[:size], work
+        self.carry = work.stage[CARRY_ROW, :size]  # beside y: what its positions have lost to rounding
+
+    @property
+    def account(self) -> np.ndarray:
+        """What y has beside [q, v]."""
+        return self.y[len(self.motion) :]
 
     def open_account(self, size: int) -> None:
         """Make room in y for at least `size` sums of what has acted: see `forces.account`."""
-        carry = self.carry
-        self.put_y(np.append(self.y, np.zeros(max(0, size - (len(self.y) - len(self.motion))))))
+        missing, carry = size - len(self.account), self.carry
+        if missing <= 0:
+            return
+        y = np.append(self.y, np.zeros(missing))
+        self._put_y(y, workspace(self.model, size))
         self.carry[:] = carry
+        self._revisions.steps()
+        for holder in (self.loops, self.contacts):
+            if holder:
+                holder.set_work(self.work)
 
     def set_sink_floor(self, h_ns: int) -> None:
         """Steps are so long from now on."""
@@ -89,6 +111,9 @@ class Mechanism:
         self.lost = self.driven = 0.0
         if self.contacts:
             self.contacts.forget()
+        if self.loops:
+            self.loops.given = set(), set()
+        self._revisions.places(opens=False)
 
     # as the user sees it
 
@@ -114,13 +139,14 @@ class Mechanism:
 
     def _put(self, put: Callable[[Robot, np.ndarray, str, Any], None], name: str, start: Any) -> None:
         """Set a part of the whole robot, and so what moves of it."""
-        self.carry[:] = 0.0
         if self.now.is_whole:
             put(self.robot, self.y, name, start)
-            return
-        motion, nq = self.seen(), self.robot.coordinates
-        put(self.robot, motion, name, start)
-        self.now.put(motion[:nq], motion[nq:], self.motion)
+        else:
+            motion, nq = self.seen(), self.robot.coordinates
+            put(self.robot, motion, name, start)
+            self.now.put(motion[:nq], motion[nq:], self.motion)
+        self.carry[:] = 0.0
+        self._revisions.places(opens=True)
 
     def reactions(self, acting: Input, t_ns: int) -> Reactions:
         """What the hinges transmit now, to be computed when somebody asks."""
@@ -143,24 +169,22 @@ class Mechanism:
         for change in changes:
             outcomes.append(changed(self.robot, modes, change, Here(q, v, pose, t_ns)))
             modes = outcomes[-1].modes
-        anything = any(outcome.names for outcome in outcomes)
-        return outcomes, reduced(self.robot, modes, q, pose) if anything else self.now
+        if not any(outcome.names for outcome in outcomes):
+            return outcomes, self.now
+        return outcomes, self._whole if modes == Modes() else reduced(self.robot, modes, q, pose)
 
     def switch(self, modes: Modes, now: Reduction, before: Motion, acting: Input, t_ns: int) -> float:
         """Become what moves in these modes; energy lost [J] as all velocities collide. On an error nothing changes."""
-        robot = now.robot
-        model, motion = robot.model._replace(world=self.model.world), now.restricted(self.seen())
-        work, twists = workspace(model), before.com_twist[self.now.rows][now.order]
-        loops = Loops(robot, model, work) if robot.constraints else None
-        lost, kinetic = collide(model, motion, twists, work, loops, acting, t_ns)
-        contacts = self._contacts(robot, model, work, self.contacts)
-        if contacts:  # the lock or dock comes first, then what it jerks at
-            contacts.begin(motion, acting, t_ns)
+        after = self._made(now, now.restricted(self.seen()), self.account, self.contacts)
+        motion = after.y[: now.robot.coordinates + now.robot.freedoms]
+        twists = before.com_twist[self.now.rows][now.order]
+        lost, kinetic = collide(after.model, motion, twists, after.work, after.loops, acting, t_ns)
+        if after.contacts:  # the lock or dock comes first, then what it jerks at
+            after.contacts.begin(motion, acting, t_ns, anew=False)
         self.lost += lost
-        if drives(robot.constraints):
+        if drives(now.robot.constraints):
             self.driven += kinetic + lost - kinetic_energy(self.model, before.pose, before.twist, before.spin)
-        self.contacts = contacts
-        self.install(modes, now, motion)
+        self._enter(modes, after)
         return lost
 
     # checkpoints
@@ -182,11 +206,9 @@ class Mechanism:
         now = reduction_of(self.robot, self.modes, memory["then"])
         size = now.robot.coordinates + now.robot.freedoms
         motion, account = np.split(remembered(memory["y"], (size,), "coordinates and velocities", more=True), [size])
-        self._take(now, self.model.world, motion, account)
+        self._become(self._made(now, motion, account, None))
         self.carry[:] = memory.get("carry", 0.0)  # none in checkpoints of before
         self.lost, self.driven, self.stored = memory["energies"]
-        if self.loops:
-            self.loops.open = False
         if self.contacts:
             self.contacts.recall(memory["contacts"])
 
@@ -247,6 +269,7 @@ class Mechanism:
         motion = follow(joint, followed)
         prescribed = tuple(motion if c.name == joint else c for c in self.modes.prescribed)
         self.modes = self.modes._replace(prescribed=prescribed)
+        self._revisions.acts()
         if self.loops:
             self.loops.set_motion(motion)
 
@@ -254,11 +277,28 @@ class Mechanism:
         """Compile what changes of modes need; nothing moves."""
         collide(self.model, self.motion.copy(), self.bodies().com_twist, self.work, None, acting, t_ns)
 
+    def change_robot(self, robot: Robot) -> None:
+        """One of the same bodies and hinges moves from here on, whole."""
+        self.robot, self._whole = robot, whole(robot)
+        self.install(Modes(), self._whole, self.motion.copy())
+
     def install(self, modes: Modes, now: Reduction, motion: np.ndarray) -> None:
         """Let that robot move from [q, v] on."""
+        self._enter(modes, self._made(now, motion, self.account, self.contacts))
+
+    def reopen(self, modes: Modes, now: Reduction) -> None:
+        """Be in these modes, of the same hinges, as a start that is still to be found; what was set stays set."""
+        given, motion = self.loops and self.loops.given, now.restricted(self.seen())
+        self.install(modes, now, motion)
+        if self.loops and given:
+            self.loops.given = given
+        self._revisions.places(opens=True)
+
+    def _enter(self, modes: Modes, moved: Moved) -> None:
+        """Be in these modes."""
         self.modes = modes
-        self._take(now, self.model.world, motion, self.y[len(self.motion) :])
-        if self.loops:
-            self.loops.open = False
-        whole_q, q = self.seen()[: self.robot.coordinates], motion[: now.robot.coordinates]
-        self.stored = float(spring_potential(self.robot.model, whole_q) - spring_potential(self.model, q))
+        self._become(moved)
+        self.stored = 0.0
+        if self.robot.model.freedom[:, t.STIFFNESS].any():
+            whole_q, q = self.seen()[: self.robot.coordinates], self.motion[: self.now.robot.coordinates]
+            self.stored = float(spring_potential(self.robot.model, whole_q) - spring_potential(self.model, q))

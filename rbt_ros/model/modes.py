@@ -104,6 +104,7 @@ class ModeChange(NamedTuple):
     names: tuple[str, ...]  # of hinges, docks, joints that changed
     energy_lost: float = 0.0  # [J] in the impact: Carnot
     unchanged: tuple[str, ...] = ()  # that were so already
+    error: str = ""  # of a planned change that could not be made: why
 
     @property
     def t(self) -> float:

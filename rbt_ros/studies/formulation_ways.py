@@ -14,6 +14,7 @@ from rbt_ros.errors import SolveError
 from rbt_ros.model.attitude import matrices, turn_all
 from rbt_ros.model.inputs import PlannedInput, Timeline
 from rbt_ros.model.maximal import floating_state, floating_twin
+from rbt_ros.model.revisions import Revisions
 from rbt_ros.model.ticks import Ticks
 from rbt_ros.model.world import world_row
 from rbt_ros.sim import Simulation
@@ -47,7 +48,7 @@ class Problem:
 
     def input(self, h_ns: int) -> Input:
         """What drives the freedoms of the tree, all the time."""
-        timeline = Timeline(self.robot, Ticks(h_ns))
+        timeline = Timeline(self.robot, Ticks(h_ns), Revisions())
         for planned in self.system.scenario.inputs:
             assert isinstance(planned, PlannedInput)
             timeline.plan(planned)
