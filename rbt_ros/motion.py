@@ -220,6 +220,17 @@ class Motion(HasModes):
         if self.tick == 0:
             self._start = Start(self._mech.modes, self._mech.now, self._mech.motion.copy(), self.changes)
 
+    def _last_start(self) -> Start:
+        """What `reset` returns to: before the first step what is set now, unless that cannot be."""
+        if self.tick == 0:
+            try:
+                self.ensure(acting=False)
+            except (ScenarioError, SolveError):
+                if self._start is None:
+                    raise
+        assert self._start is not None  # whatever has moved was valid
+        return self._start
+
     # going on
 
     def _first_step(self, t_ns: int, ticks: int) -> tuple[int, int, int]:
@@ -376,8 +387,7 @@ class Motion(HasModes):
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, as lists and numbers: see `checkpoint.py`."""
         self.ensure()
-        assert self._start is not None  # a valid simulation has one
-        modes, now, motion, changes = self._start
+        modes, now, motion, changes = self._last_start()
         return {
             "scenario": self._fingerprint(),
             "tick": self.tick,

@@ -183,14 +183,7 @@ class Simulation(Motion):
 
         So do step and integrator as they are now, and modes and gains that were commanded to hinges.
         """
-        if self.tick == 0:
-            try:
-                self.ensure(acting=False)
-            except (ScenarioError, SolveError):  # a start that cannot be is none to return to
-                if self._start is None:
-                    raise
-        assert self._start is not None
-        modes, now, motion, changes = self._start
+        modes, now, motion, changes = self._last_start()
         self._how.refuse(now.robot, self._attraction)
         self.tick, self.ticks = 0, Ticks(self.h_ns)
         self._inputs.rewind(self.ticks)
@@ -237,18 +230,18 @@ class Simulation(Motion):
 
         What is not given stays. `reset` keeps it; a checkpoint of before does not fit any more.
         """
-        if self._mech.modes != Modes() or (self._start and self._start.modes != Modes()) or self._mech.contacts:
+        self.ensure(acting=False)
+        start = self._last_start()
+        if self._mech.modes != Modes() or start.modes != Modes() or self._mech.contacts:
             raise ScenarioError(
                 f"friction of hinge '{hinge}': it cannot be set beside locks, docks, ropes and stops yet."
             )
         robot = with_friction(self.robot, hinge, damping, internal)
         self._how.refuse(robot, self._attraction)
-        self.ensure(acting=False)
         self.robot = robot
         self._mech.change_robot(robot)
         self._mech.set_sink_floor(self.h_ns)
-        if self._start:
-            self._start = self._start._replace(now=self._mech.now)
+        self._start = start._replace(now=self._mech.now)
         given = {"damping": damping, "internal": internal}
         for observer in self._observers:
             observer.friction(self, hinge, {key: value for key, value in given.items() if value is not None})
