@@ -52,7 +52,7 @@ class Start(NamedTuple):
 class Motion(HasModes):
     """A robot, its state, and what acts on it, tick by tick.
 
-    Whatever is set only notes that it has changed (`Revisions`). `ensure` alone makes valid what depends on it, before
+    Whatever is set only notes that it has changed (`Revisions`). `_ensure` alone makes valid what depends on it, before
     anyone looks or a step is taken.
     """
 
@@ -82,7 +82,7 @@ class Motion(HasModes):
     @property
     def state(self) -> State:
         """Time, coordinates and velocities, of the whole robot whatever is locked: copies."""
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         nq, motion = self.robot.coordinates, self._mech.seen()
         return State(self.t_ns, motion[:nq], motion[nq:])
 
@@ -117,7 +117,7 @@ class Motion(HasModes):
 
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         return state_digest(self.t_ns, self._mech.seen().tobytes())
 
     @property
@@ -128,12 +128,12 @@ class Motion(HasModes):
     @property
     def start_report(self) -> StartReport | None:
         """What of the last start was given, what followed, what was left open, what was said twice; None: no loops."""
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         return self._mech.loops.report if self._mech.loops else None
 
     # what follows from what was set
 
-    def ensure(self, acting: bool = True) -> None:
+    def _ensure(self, acting: bool = True) -> None:
         """Make valid what has changed: constraints, modes that are due, what acts, the next step. All, or nothing.
 
         What was set and cannot be raises the same error each time, until set_body or set_hinge, release or reset mends
@@ -224,7 +224,7 @@ class Motion(HasModes):
         """What `reset` returns to: before the first step what is set now, unless that cannot be."""
         if self.tick == 0:
             try:
-                self.ensure(acting=False)
+                self._ensure(acting=False)
             except (ScenarioError, SolveError):
                 if self._start is None:
                     raise
@@ -240,7 +240,7 @@ class Motion(HasModes):
 
     def plain_run(self) -> Run | None:
         """What moves from here on and how, if it can go side by side with others: see `core/side_by_side.py`."""
-        self.ensure()
+        self._ensure()
         if not self._how.is_plain:
             return None
         mech = self._mech
@@ -269,7 +269,7 @@ class Motion(HasModes):
 
         changes: those of locks and docks too, as where such are planned.
         """
-        self.ensure()
+        self._ensure()
         self._go_on(self.t_ns, 0)
         self.sample()
         if changes or self._inputs.plans_changes:
@@ -334,7 +334,7 @@ class Motion(HasModes):
 
     def sample(self) -> Sample:
         """Everything there is to know now."""
-        self.ensure()
+        self._ensure()
         n, nq, motion = len(self.robot.bodies), self.robot.coordinates, self._mech.seen()
         pose, twist, spin, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty((n, 3)), np.empty(inv.SUMMARY_COLUMNS)
         inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, spin, summary)
@@ -386,7 +386,7 @@ class Motion(HasModes):
 
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, as lists and numbers: see `checkpoint.py`."""
-        self.ensure()
+        self._ensure()
         modes, now, motion, changes = self._last_start()
         return {
             "scenario": self._fingerprint(),

@@ -192,7 +192,7 @@ class Simulation(Motion):
         self._mech.back_to(modes, motion)
         self.changes = changes
         if kept := self._inputs.targets.kept_changes(modes):  # as modes and gains of hinges are
-            self.ensure(acting=False)
+            self._ensure(acting=False)
             self._change_in_turn(kept)
         self._tell_changed()
 
@@ -205,7 +205,7 @@ class Simulation(Motion):
         """
         h_ns = step_ns(step)
         self._inputs.refuse_sampled("the step", self.tick)
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         self.ticks = Ticks(h_ns, self.t_ns - self.tick * h_ns)
         self._inputs.rebase(self.ticks, self.tick)
         self._mech.set_sink_floor(h_ns)
@@ -217,7 +217,7 @@ class Simulation(Motion):
             raise ScenarioError(text)
         refusal = no_inputs(integrator)
         self._inputs.refuse_sampled("the integrator", self.tick)
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         self._inputs.set_refusal(refusal)
         if self._counts_work and not refusal:
             self._mech.open_account(2)
@@ -230,7 +230,7 @@ class Simulation(Motion):
 
         What is not given stays. `reset` keeps it; a checkpoint of before does not fit any more.
         """
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         start = self._last_start()
         if self._mech.modes != Modes() or start.modes != Modes() or self._mech.contacts:
             raise ScenarioError(
@@ -261,7 +261,7 @@ class Simulation(Motion):
     def change(self, change: Change) -> ModeChange:
         """Any of these, before the next step."""
         try:
-            self.ensure(acting=False)
+            self._ensure(acting=False)
         except ScenarioError:  # a start that cannot be; maybe without what is to be released
             if not isinstance(change, Release):
                 raise
@@ -293,7 +293,7 @@ class Simulation(Motion):
     @in_words(MessageError)
     def command(self, command: Command) -> Latched:
         """Take a command: it acts from the next step on, in place of the last one on that body or those joints."""
-        self.ensure(acting=False)
+        self._ensure(acting=False)
         if isinstance(command, Measurement):
             if back := self._mech.measure(command, self.t_ns):
                 self._note(ModeChange(self.t_ns, "find", back))
@@ -310,7 +310,7 @@ class Simulation(Motion):
     def check(self, command: Command) -> None:
         """MessageError where `command` would be refused now, as far as that is seen without taking it."""
         if not isinstance(command, Measurement):
-            self.ensure(acting=False)
+            self._ensure(acting=False)
             nq, motion = self.robot.coordinates, self._mech.seen()
             self._inputs.check(command, self.tick, motion[:nq], motion[nq:])
 
@@ -398,11 +398,11 @@ class Simulation(Motion):
             ticks = whole_number(ticks, "ticks")
         inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
         if tick >= self._valid_to or self._valid != self._revisions.last:
-            self.ensure()
+            self._ensure()
         self.refuse_beyond(end)
         while tick < end:
             if tick >= self._valid_to:
-                self.ensure()
+                self._ensure()
             n = end if end < self._valid_to else self._valid_to
             if observers:
                 looks = [observer.next_tick(tick) for observer in observers]

@@ -1,4 +1,4 @@
-"""What has changed since a simulation was made valid last. Each part says so; `Motion.ensure` alone asks."""
+"""What has changed since a simulation was made valid last. Each part says so; `Motion._ensure` alone asks."""
 
 
 class Revisions:
