@@ -416,7 +416,7 @@ class Motion(HasModes):
                 self._recall(before)
             if isinstance(err, RbtError):
                 raise
-            text = f"it is damaged: {type(err).__name__}: {err!s:.200}. Take one by `memory()` anew."
+            text = f"the memory is damaged: {type(err).__name__}: {err!s:.200}. Take one by `memory()` anew."
             raise ScenarioError(text) from err
         self._tell_changed()
 

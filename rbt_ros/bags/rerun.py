@@ -61,8 +61,6 @@ class Rerun:
                 sim.recall(memory)
             except ScenarioError as err:
                 raise ScenarioError(f"{self.bag.path} cannot be run again from its scenario: {err}") from err
-            except (KeyError, TypeError, ValueError, IndexError) as err:
-                raise ScenarioError(f"{self.bag.path}: what runs is damaged ({type(err).__name__}: {err}).") from err
         elif run["tick"] != 0:
             why = run.get("obstacle") or "its state is missing"
             why = "what if needs one that begins at t = 0" if self._what_if else why

@@ -300,7 +300,7 @@ def test_damaged_statements_are_refused(bag, tmp_path):
     run["memory"]["mechanism"] = "nothing"
     spoilt = encode(Types(), "std_msgs/msg/String", {"data": json.dumps(run)})
     changed = rewritten(bag, tmp_path / "c", lambda topic, k, data: spoilt if topic.endswith("/run") else data)
-    with pytest.raises(rbt.ScenarioError, match="what runs is damaged"):
+    with pytest.raises(rbt.ScenarioError, match="cannot be run again .*: the memory is damaged: TypeError"):
         verify(changed)
 
 
