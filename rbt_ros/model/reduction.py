@@ -212,8 +212,9 @@ def _reframed(robot: Robot, links: Links, order: list[int]):
         link = links[body.name]
         parent = link.hinge.parent
         origin = links[parent].point if parent != WORLD else ORIGIN
-        bodies.append(Body(body.name, body.mass, body.inertia, sub(body.com, link.point)))
-        hinges.append(replace(link.hinge, at=sub(link.hinge.at, origin)))
+        moved = link.point != ORIGIN
+        bodies.append(Body(body.name, body.mass, body.inertia, sub(body.com, link.point)) if moved else body)
+        hinges.append(replace(link.hinge, at=sub(link.hinge.at, origin)) if origin != ORIGIN else link.hinge)
     return bodies, hinges
 
 
@@ -221,14 +222,14 @@ def _map_freedoms(robot: Robot, link: Link, tree_row, freedom: np.ndarray, q_at:
     """Enter where the coordinates and freedoms of the link's source are now, and what acts on those."""
     if link.source < 0:
         return
-    q, v = robot.model.tree[link.source, [t.Q, t.V]]
-    kind, k, j = link.hinge.kind, tree_row[t.Q], tree_row[t.V]
-    places, freedoms = np.arange(NQ[kind]), np.arange(NV[kind])
+    (q, v), (k, j) = robot.model.tree[link.source, t.Q :], tree_row[t.Q :]
+    kind, order = link.hinge.kind, 1
     if link.turned and kind == JointKind.UNIVERSAL:
-        places, freedoms = places[::-1], freedoms[::-1]
-    q_at[q + places] = k + np.arange(NQ[kind])
-    v_at[v + freedoms] = j + np.arange(NV[kind])
-    freedom[j : j + NV[kind]] = robot.model.freedom[v + freedoms]
+        order = -1
+    places, freedoms = slice(q, q + NQ[kind]), slice(v, v + NV[kind])
+    q_at[places] = np.arange(k, k + NQ[kind])[::order]
+    v_at[freedoms] = np.arange(j, j + NV[kind])[::order]
+    freedom[j : j + NV[kind]] = robot.model.freedom[freedoms][::order]
 
 
 def _refuse_lost_friction(robot: Robot, v_at: np.ndarray) -> None:
