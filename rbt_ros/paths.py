@@ -78,7 +78,7 @@ def writing(path: Any) -> Iterator[None]:
     A pipe would be waited for, and of devices archives read on for ever.
     """
     try:
-        file = Path(path).expanduser() if isinstance(path, str | os.PathLike) else None  # who writes says what is wrong
+        file = as_path(path, "file", ScenarioError) if isinstance(path, str | os.PathLike) else None
         if file and os.path.exists(file) and not os.path.isdir(file) and not os.path.isfile(file):
             kind = KINDS.get(stat.S_IFMT(os.stat(file).st_mode), "a device")
             raise ScenarioError(f"{path!s:.200} cannot be written: it is {kind}, no regular file; name another one.")

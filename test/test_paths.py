@@ -65,3 +65,5 @@ def test_outputs_are_regular_files(tmp_path):
     ):
         with pytest.raises(ScenarioError, match=f"{name} cannot be written: it is {kind}, no regular file; name anoth"):
             write(tmp_path / name)
+    with pytest.raises(ScenarioError, match="file: '~nobody_of_this_name/a.csv' is no path of a file"):
+        lab.to_csv("~nobody_of_this_name/a.csv")
