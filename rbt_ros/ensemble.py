@@ -15,6 +15,7 @@ from rbt_ros.core.lanes import LANES
 from rbt_ros.core.side_by_side import Eight, Run, outline, run_eight
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import natural
+from rbt_ros.model.ticks import refuse_beyond
 from rbt_ros.sim import Simulation
 
 CHUNK = 256  # ticks after which a thread looks whether it should stop
@@ -57,7 +58,7 @@ def advance_many(
     if progress is not None and not callable(progress):
         raise ScenarioError(f"progress {progress!r:.80} is not a function.")
     for sim in cases:
-        sim.refuse_beyond(sim.tick + int(ticks))
+        refuse_beyond(sim.ticks, sim.tick + int(ticks))
     outcomes, stop, before = Outcomes(), Event(), sum(sim.tick for sim in cases)
     together = ticks >= LONG_ENOUGH and _pays(int(ticks) * sum(len(sim.robot.bodies) for sim in cases))
     waiting = deque(_companies(enumerate(cases), int(ticks) if together else 0, outcomes))

@@ -16,7 +16,7 @@ from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
 from rbt_ros.errors import ChangeError, ModelError, RbtError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
-from rbt_ros.model.checks import END_NS, LONGEST_S, remembered, whole_number
+from rbt_ros.model.checks import remembered, whole_number
 from rbt_ros.model.constraints import PRESCRIBE
 from rbt_ros.model.contacts import Forces, idle_forces
 from rbt_ros.model.failures import FAILURES
@@ -33,7 +33,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario
 from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.model.start_report import StartReport
-from rbt_ros.model.ticks import Ticks, remembered_ticks
+from rbt_ros.model.ticks import Ticks, refuse_beyond, remembered_ticks
 from rbt_ros.model.unilateral import ContactEvent
 from rbt_ros.results import Energy, Sample, Work, state_digest
 
@@ -254,7 +254,7 @@ class Motion(HasModes):
     def has_gone(self, ticks: int) -> None:
         """What `plain_run` told was taken so many steps further."""
         end = self.tick + whole_number(ticks, "ticks")
-        self.refuse_beyond(end)
+        refuse_beyond(self._grid, end)
         self.tick = end
         if self._inputs.acts:
             self._balance.acted()
@@ -323,12 +323,6 @@ class Motion(HasModes):
                 self._note(ModeChange(self.t_ns, "lose", tuple(names)))
         for joint in free:
             self._change(Release(joint))
-
-    def refuse_beyond(self, end: int) -> None:
-        """ScenarioError where that tick is later than time can be counted."""
-        h_ns, zero_ns = self._grid
-        if zero_ns + end * h_ns > END_NS:
-            raise ScenarioError(f"tick {end} lies beyond {LONGEST_S:g} s, up to which scenario time is counted.")
 
     # what can be known
 

@@ -22,7 +22,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, read_scenario
 from rbt_ros.model.signals import Signal, sampled
 from rbt_ros.model.stabilise import Stabilise
-from rbt_ros.model.ticks import Ticks, step_ns
+from rbt_ros.model.ticks import Ticks, refuse_beyond, step_ns
 from rbt_ros.model.world import world_row
 from rbt_ros.motion import Motion
 from rbt_ros.results import Result
@@ -399,7 +399,7 @@ class Simulation(Motion):
         inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
         if tick >= self._valid_to or self._valid != self._revisions.last:
             self._ensure()
-        self.refuse_beyond(end)
+        refuse_beyond(self._grid, end)
         while tick < end:
             if tick >= self._valid_to:
                 self._ensure()

@@ -355,6 +355,7 @@ def test_a_controller_holds_what_it_sets_over_each_span():
     [
         (lambda: rbt.table([0, 1], [1]), "table: 2 times and 1 values"),
         (lambda: rbt.table([0, 0], [1, 2]), "the times must rise, and 0 s follows 0 s"),
+        (lambda: rbt.table([-1e300, 0], [1, 2]), r"table: time 1e\+300 s lies beyond 9e\+09 s, up to which scenario"),
         (lambda: rbt.table([0, 1], [1, 2], "wavy"), "'wavy' is not one of hold, linear, cubic"),
         (lambda: rbt.polynomial([]), "there is no coefficient"),
         (lambda: rbt.polynomial([math.nan]), "polynomial: nan is not finite"),

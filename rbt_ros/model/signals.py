@@ -9,7 +9,7 @@ from rbt_ros.core import signals as core
 from rbt_ros.core.signals import Signal
 from rbt_ros.core.types import CUBIC, HOLD, LINEAR
 from rbt_ros.errors import ModelError
-from rbt_ros.model.checks import number, numbers
+from rbt_ros.model.checks import LONGEST_S, number, numbers
 
 BETWEEN = {"hold": HOLD, "linear": LINEAR, "cubic": CUBIC}
 
@@ -45,6 +45,8 @@ def table(times: Sequence[float], values: Sequence[float], between: str = "linea
     if len(times) != len(values) or len(times) < (2 if between == "cubic" else 1):
         raise ModelError(f"table: {len(times)} times and {len(values)} values; as many of both, cubic from two on.")
     _refuse_non_finite("table", [*times, *values])
+    if (late := max(map(abs, times))) > LONGEST_S:
+        raise ModelError(f"table: time {late:g} s lies beyond {LONGEST_S:g} s, up to which scenario time is counted.")
     times_ns = [round(x * 1e9) for x in times]
     for before, after in zip(times_ns, times_ns[1:], strict=False):
         if after <= before:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rbt_ros.errors import ScenarioError
-from rbt_ros.model.checks import LONGEST_S, STAMP_END_NS, one_number
+from rbt_ros.model.checks import END_NS, LONGEST_S, STAMP_END_NS, one_number
 
 
 class Ticks(NamedTuple):
@@ -24,6 +24,13 @@ class Ticks(NamedTuple):
     def count(self, span_ns: float) -> int:
         """How many ticks a span of time is, rounded, one at least."""
         return max(1, round(span_ns / self.h_ns))
+
+
+def refuse_beyond(grid: tuple[int, ...], end: int) -> None:
+    """ScenarioError where that tick of a grid (step, zero [ns]) is later than time can be counted."""
+    h_ns, zero_ns = grid
+    if zero_ns + end * h_ns > END_NS:
+        raise ScenarioError(f"tick {end} lies beyond {LONGEST_S:g} s, up to which scenario time is counted.")
 
 
 def remembered_ticks(tick: Any, ticks: Any) -> tuple[int, Ticks]:
