@@ -9,7 +9,7 @@ from rbt_ros.core import integrate
 from rbt_ros.core import types as t
 from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
-from rbt_ros.model.checks import natural, numbers, time_ns, whole_number
+from rbt_ros.model.checks import END_NS, natural, numbers, time_ns, whole_number
 from rbt_ros.model.coordinates import BodyStart, HingeStart
 from rbt_ros.model.friction import with_friction
 from rbt_ros.model.hinge_commands import HingeInput, HingeSettings, Law
@@ -399,15 +399,18 @@ class Simulation(Motion):
         inputs, observers, tick, end = self._inputs, self._observers, self.tick, self.tick + ticks
         if tick >= self._valid_to or self._valid != self._revisions.last:
             self._ensure()
-        refuse_beyond(self._grid, end)
+        h_ns, zero_ns = self._grid
+        if zero_ns + end * h_ns > END_NS:
+            refuse_beyond(self._grid, end)
+        valid_to = self._valid_to
         while tick < end:
-            if tick >= self._valid_to:
+            if tick >= valid_to:
                 self._ensure()
-            n = end if end < self._valid_to else self._valid_to
+                valid_to = self._valid_to
+            n = end if end < valid_to else valid_to
             if observers:
                 looks = [observer.next_tick(tick) for observer in observers]
                 n = min(n, *looks)
-            h_ns, zero_ns = self._grid
             code, done, body = self._go_on(zero_ns + tick * h_ns, n - tick)
             self.tick = tick = tick + done
             if inputs.acts:
