@@ -199,7 +199,7 @@ class Motion(HasModes):
         while change := self._inputs.next_change(self.tick):
             try:
                 self._change(change)
-            except (ModelError, ScenarioError) as err:
+            except (ModelError, ScenarioError, SolveError) as err:
                 self._note(ModeChange(self.t_ns, type(change).__name__.lower(), (), error=str(err)))
                 raise ChangeError(f"t = {self.t_ns * 1e-9:.9g} s: planned {change} failed: {err}") from err
         if self._mech.modes.prescribed:

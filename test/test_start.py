@@ -179,12 +179,21 @@ def test_what_is_prescribed_against_what_was_set_can_be_released():
     assert sim.sample().q[-1] == pytest.approx(0.7, abs=1e-6)
 
 
-def test_a_planned_change_that_cannot_be_made_is_told_once_and_stands_in_the_changes():
+@pytest.mark.parametrize("in_impact", [False, True])
+def test_a_planned_change_that_cannot_be_made_is_told_once_and_stands_in_the_changes(monkeypatch, in_impact):
+    """Where it is found to be wrong, and where its impact has no solution."""
+
+    def unsolvable(*_):
+        raise rbt.SolveError("no impulses are found")
+
     sim = driven_arm()
-    sim.add_input(rbt.Undock("nothing"), start=0.005)
-    with pytest.raises(rbt.SolveError, match="planned Undock.dock='nothing'. failed: nothing is docked by the name"):
+    if in_impact:
+        monkeypatch.setattr(type(sim._mech), "switch", unsolvable)
+    change, why = (rbt.Release("sh"), "no impulses") if in_impact else (rbt.Undock("nothing"), "nothing is docked by")
+    sim.add_input(change, start=0.005)
+    with pytest.raises(rbt.SolveError, match=f"planned {type(change).__name__}.* failed: {why}"):
         sim.advance(10)
     assert sim.tick == 5
     sim.advance(5)
-    (change,) = sim.changes
-    assert (change.t, change.what, change.names) == (0.005, "undock", ()) and "nothing is docked" in change.error
+    (told,) = sim.changes
+    assert (told.t, told.what, told.names) == (0.005, type(change).__name__.lower(), ()) and why in told.error
