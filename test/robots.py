@@ -15,6 +15,15 @@ SHAPES = (
 )
 
 
+def pair() -> RobotBuilder:
+    """Two bodies: "a" on hinge "g" of the world, "c" on hinge "h" of "a"."""
+    b = RobotBuilder("pair")
+    b.body("a", mass=1.0, inertia=(1, 1, 1))
+    b.body("c", mass=1.0, inertia=(1, 1, 1), com=(0, 0, -1))
+    b.hinge("g", "revolute", parent="world", child="a")
+    return b.hinge("h", "revolute", parent="a", child="c", axis=(0, 1, 0))
+
+
 def random_robot(rng, n, kinds=KINDS):
     """A tree of n bodies on hinges of random kinds, places, axes, springs and limits; half of them not turned."""
     b = RobotBuilder("random")

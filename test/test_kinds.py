@@ -8,6 +8,7 @@ import typing
 
 import numpy as np
 import pytest
+from robots import pair
 
 import rbt_ros as rbt
 from rbt_ros.checkpoint import load_state, save_state
@@ -29,14 +30,6 @@ ODD = {
     "object": object(),
     "complex": 1j,
 }
-
-
-def pair() -> rbt.RobotBuilder:
-    b = rbt.RobotBuilder("pair")
-    b.body("a", mass=1.0, inertia=(1, 1, 1))
-    b.body("c", mass=1.0, inertia=(1, 1, 1), com=(0, 0, -1))
-    b.hinge("g", "revolute", parent="world", child="a")
-    return b.hinge("h", "revolute", parent="a", child="c", axis=(0, 1, 0))
 
 
 def sim() -> rbt.Simulation:

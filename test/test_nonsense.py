@@ -1,6 +1,7 @@
 """What is no name, number, path or command is refused in one sentence that names it, wherever it is given."""
 
 import pytest
+from robots import pair
 
 import rbt_ros as rbt
 from rbt_ros.model.scenario import scenario_from_text
@@ -9,16 +10,8 @@ A = (1.0, 0.0, 0.0)
 BODY = "rbt: 1\nrobot: {bodies: {a: {mass: 1, inertia: [1, 1, 1]}}}\n"
 
 
-def builder() -> rbt.RobotBuilder:
-    b = rbt.RobotBuilder("pair")
-    b.body("a", mass=1.0, inertia=(1, 1, 1))
-    b.body("c", mass=1.0, inertia=(1, 1, 1), com=(0, 0, -1))
-    b.hinge("g", "revolute", parent="world", child="a")
-    return b.hinge("h", "revolute", parent="a", child="c", axis=(0, 1, 0))
-
-
 def sim() -> rbt.Simulation:
-    return rbt.Simulation(builder().build())
+    return rbt.Simulation(pair().build())
 
 
 def acting(*wrench, **when) -> None:
@@ -26,10 +19,10 @@ def acting(*wrench, **when) -> None:
 
 
 CASES = [
-    (lambda: builder().couple("k", [("g", 1.0)]), r"coupling 'k': \[\('g', 1.0\)\] is no mapping of joints to factors"),
-    (lambda: builder().mimic(None, "h"), r"mimic of joint 'None': None is no name of a joint"),
-    (lambda: builder().mimic("h", []), r"mimic of joint 'h': \[\] is no name of a joint"),
-    (lambda: builder().prescribe("g", abs), r"prescribed joint 'g': a Python function has no rates"),
+    (lambda: pair().couple("k", [("g", 1.0)]), r"coupling 'k': \[\('g', 1.0\)\] is no mapping of joints to factors"),
+    (lambda: pair().mimic(None, "h"), r"mimic of joint 'None': None is no name of a joint"),
+    (lambda: pair().mimic("h", []), r"mimic of joint 'h': \[\] is no name of a joint"),
+    (lambda: pair().prescribe("g", abs), r"prescribed joint 'g': a Python function has no rates"),
     (lambda: sim().dock("a", "c", at=float("nan")), r"at of dock 'a_c': nan is not three numbers"),
     (lambda: sim().dock("a", "c", kind=[]), r"dock 'a_c': '\[\]' is not a kind of dock; use one of weld"),
     (lambda: sim().change(rbt.Lock(3)), r"3 names no hinge; give a name, or a list of them"),
@@ -38,9 +31,9 @@ CASES = [
     (lambda: acting("a", A, A, "body", "moon"), r"wrench on 'a': at 'moon' is not one of com, origin"),
     (lambda: acting("a", A, start=2.0, stop=1.0), r"stop 1.0 s must lie after start 2.0 s"),
     (lambda: sim().advance(True), r"ticks True must be a whole number"),
-    (lambda: rbt.Simulation(builder().build(), seed=-1), r"seed -1 must be a whole number, 0 or more"),
-    (lambda: rbt.Simulation(builder().build(), seed="x"), r"seed 'x' must be a whole number, 0 or more"),
-    (lambda: rbt.Simulation(builder().build(), work_of_inputs=1), r"work_of_inputs 1 is neither True nor False"),
+    (lambda: rbt.Simulation(pair().build(), seed=-1), r"seed -1 must be a whole number, 0 or more"),
+    (lambda: rbt.Simulation(pair().build(), seed="x"), r"seed 'x' must be a whole number, 0 or more"),
+    (lambda: rbt.Simulation(pair().build(), work_of_inputs=1), r"work_of_inputs 1 is neither True nor False"),
     (lambda: rbt.case_rng(1, True), r"case_rng: case True must be a whole number, 0 or more"),
     (lambda: rbt.poinsot("x", (1, 0, 0, 0), A), r"poinsot: inertia 'x' is no array of numbers"),
     (lambda: rbt.poinsot((1, 2, 3), "x", A), r"poinsot: attitude 'x' is no array of numbers"),
