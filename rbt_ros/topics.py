@@ -163,7 +163,8 @@ class Frames:
     def _chain(self, hinge: Hinge, axes: tuple[SingleAxis, ...], q_hinge: list[float]) -> list:
         transforms = []
         parent, q_PJ, p_PJ = hinge.parent, hinge.quaternion, hinge.at
-        for single, x in zip(axes, q_hinge, strict=False):
+        for single in axes:
+            x = single.ratio * q_hinge[single.freedom]
             if single.kind == JointKind.PRISMATIC:
                 q, p = q_PJ, add(p_PJ, qturn(q_PJ, scale(x, single.axis)))
             else:

@@ -4,12 +4,14 @@ import numpy as np
 
 from rbt_ros.core import constraints as c
 from rbt_ros.core import types as t
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.signals import FOR_EVER, signal_arrays
 from rbt_ros.core.types import NQ, NV, Input, JointKind, Model
 from rbt_ros.core.work import model_size
 
 EPS = np.finfo(float).eps
 ALL_KINDS = tuple(JointKind)
+PITCH = -0.8  # [m] of screws
 
 
 def unit(rng, n=3):
@@ -42,8 +44,11 @@ def model_of(hinges, rows, gravity=(0, 0, 0)):
     for i, (parent, kind) in enumerate(hinges):
         tree[i] = parent, kind, q, v
         q, v = q + NQ[kind], v + NV[kind]
+    freedoms = [freedom for _, kind in hinges for freedom in HINGE_KINDS[kind].freedoms]
     freedom = np.zeros((v, t.FREEDOM_COLUMNS))
     freedom[:, t.CREEP] = 1e-3
+    freedom[:, t.TURNS] = [f.turns for f in freedoms]
+    freedom[:, t.SLIDES] = [f.slides + f.winds * PITCH for f in freedoms]
     world = np.zeros(t.WORLD_COLUMNS)
     world[t.GRAVITY : t.GRAVITY + 3] = gravity
     return frozen(Model(tree, np.array(rows), freedom, world))

@@ -12,7 +12,7 @@ first, as Gauss eliminates unknowns. A spherical hinge lets no moment pass: its 
 """
 
 from rbt_ros.core.jit import kernel
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import turns_only, twist
 from rbt_ros.core.kinematics import move, settle, start_at_the_world, unfold
 from rbt_ros.core.lanes import common
 from rbt_ros.core.newton_euler import newton_euler
@@ -143,48 +143,48 @@ def moments_of(r, M):
 def eliminate_axes(model, i, work):
     """Take the turns and slides of hinge i out of its articulated body and hand the rest to the parent.
 
-    Each freedom with axis e: U = inertia × e, D = e·U, v̇ = (τ - e·bias - U·(ẇ, a)) / D; what remains is
-    inertia - U Uᵀ / D and bias + U (τ - e·bias) / D.
+    Each freedom with the twist S: U = inertia × S, D = S·U, v̇ = (τ - S·bias - U·(ẇ, a)) / D; what remains is
+    inertia - U Uᵀ / D and bias + U (τ - S·bias) / D.
     """
-    kind, j = model.tree[i, KIND], model.tree[i, V]
-    for k in range(NV[kind] - 1, 0, -1):
-        eliminate_axis(i, j + k, slides(kind, k), work)
+    j = model.tree[i, V]
+    for k in range(j + NV[model.tree[i, KIND]] - 1, j, -1):
+        eliminate_axis(model, i, k, work)
     I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
-    e = row3(work.freedoms, j, AXIS_W)
-    Un, Uf = felt_along(e, slides(kind, 0), I, H, M)
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
+    Un, Uf, D, bias = felt_along(model, j, I, H, M, n, f, work)
     I_P, H_P = about_parent(row3(work.bodies, i, ARM), I, H, M)
-    hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M)
+    hand_on_released(model, i, work, Un, Uf, D, bias, I_P, H_P, M)
 
 
 @kernel
 def eliminate_leaf(model, i, work):
     """`eliminate_axes` for one freedom of a body that carries nothing: H = [m c]×, M = m 1."""
-    kind, j = model.tree[i, KIND], model.tree[i, V]
-    I, m, e = row6(work.bodies, i, II), work.bodies[i, MM], row3(work.freedoms, j, AXIS_W)
+    j, I, m = model.tree[i, V], row6(work.bodies, i, II), work.bodies[i, MM]
+    n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
     h = (work.bodies[i, HH + 7], work.bodies[i, HH + 2], work.bodies[i, HH + 3])
-    if slides(kind, 0):
-        Un, Uf = cross(h, e), scale(m, e)
-    else:
-        Un, Uf = sym_mul(I, e), cross(e, h)
+    w, v = twist(model, j, work.freedoms, AXIS_W)
+    Un, Uf = add(sym_mul(I, w), cross(h, v)), add(cross(w, h), scale(m, v))
     I_P, H_P = rigid_about_parent(row3(work.bodies, i, ARM), I, h, m)
-    hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, (m, m, m, 0.0, 0.0, 0.0))
+    D, bias = dot(w, Un) + dot(v, Uf), dot(w, n) + dot(v, f)
+    hand_on_released(model, i, work, Un, Uf, D, bias, I_P, H_P, (m, m, m, 0.0, 0.0, 0.0))
 
 
 @kernel
-def felt_along(e, sliding, I, H, M):
-    """U: moment and force that a unit acceleration along e takes."""
-    if sliding:
-        return turn(H, e), sym_mul(M, e)
-    return sym_mul(I, e), turn_back(H, e)
+def felt_along(model, j, I, H, M, n, f, work):
+    """U = [moment, force] that freedom j takes for v̇ = 1; S·U and S·bias. Most freedoms only turn: that is cheaper."""
+    e = row3(work.freedoms, j, AXIS_W)
+    if turns_only(model, j):
+        Un, Uf = sym_mul(I, e), turn_back(H, e)
+        return Un, Uf, dot(e, Un), dot(e, n)
+    w, v = twist(model, j, work.freedoms, AXIS_W)
+    Un, Uf = add(sym_mul(I, w), turn(H, v)), add(turn_back(H, w), sym_mul(M, v))
+    return Un, Uf, dot(w, Un) + dot(v, Uf), dot(w, n) + dot(v, f)
 
 
 @kernel
-def freedom_answer(j, sliding, e, Un, Uf, n, f, work):
-    """1/D and τ - e·bias of freedom j; its row keeps them, and U, for `answer`."""
-    if sliding:
-        D_inv, rest = 1.0 / dot(e, Uf), work.freedoms[j, EFFORT] - dot(e, f)
-    else:
-        D_inv, rest = 1.0 / dot(e, Un), work.freedoms[j, EFFORT] - dot(e, n)
+def keep_answer(j, Un, Uf, D, bias, work):
+    """1/D and τ - S·bias of freedom j; its row keeps them, and U, for `answer`."""
+    D_inv, rest = 1.0 / D, work.freedoms[j, EFFORT] - bias
     put3(work.freedoms, j, UN, Un)
     put3(work.freedoms, j, UF, Uf)
     work.freedoms[j, D_INV] = D_inv
@@ -193,13 +193,12 @@ def freedom_answer(j, sliding, e, Un, Uf, n, f, work):
 
 
 @kernel
-def eliminate_axis(i, j, sliding, work):
+def eliminate_axis(model, i, j, work):
     """Take freedom j out of row i, in place."""
     I, H, M = row6(work.bodies, i, II), row9(work.bodies, i, HH), row6(work.bodies, i, MM)
     n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
-    e = row3(work.freedoms, j, AXIS_W)
-    Un, Uf = felt_along(e, sliding, I, H, M)
-    D_inv, rest = freedom_answer(j, sliding, e, Un, Uf, n, f, work)
+    Un, Uf, D, bias = felt_along(model, j, I, H, M, n, f, work)
+    D_inv, rest = keep_answer(j, Un, Uf, D, bias, work)
     put6(work.bodies, i, II, sym_sub_outer(I, Un, D_inv))
     put9(work.bodies, i, HH, sub_outer(H, scale(D_inv, Un), Uf))
     put6(work.bodies, i, MM, sym_sub_outer(M, Uf, D_inv))
@@ -208,14 +207,14 @@ def eliminate_axis(i, j, sliding, work):
 
 
 @kernel
-def hand_on_released(model, i, work, e, Un, Uf, I_P, H_P, M):
+def hand_on_released(model, i, work, Un, Uf, D, bias, I_P, H_P, M):
     """Hand I_P, H_P, M to the parent less U Uᵀ / D: as if hinge i were locked, but its last freedom is not.
 
     About the parent's origin U is (Un + r × Uf, Uf). So the shift from B to P need not wait for the division by D.
     """
-    kind, j, r = model.tree[i, KIND], model.tree[i, V], row3(work.bodies, i, ARM)
+    r = row3(work.bodies, i, ARM)
     n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
-    D_inv, rest = freedom_answer(j, slides(kind, 0), e, Un, Uf, n, f, work)
+    D_inv, rest = keep_answer(model.tree[i, V], Un, Uf, D, bias, work)
     U_P, s = add(Un, cross(r, Uf)), D_inv * rest
     I_P, M = sym_sub_outer(I_P, U_P, D_inv), sym_sub_outer(M, Uf, D_inv)
     H_P = sub_outer(H_P, scale(D_inv, U_P), Uf)
@@ -330,12 +329,9 @@ def answer(model, i, work, vdot):
         wdot = add(wdot, scale(vdot[j], row3(work.freedoms, j, AXIS_W)))
     else:
         for k in range(NV[kind]):
-            e, s = row3(work.freedoms, j + k, AXIS_W), freedom_acceleration(j + k, wdot, a, work)
-            vdot[j + k] = s
-            if slides(kind, k):
-                a = add(a, scale(s, e))
-            else:
-                wdot = add(wdot, scale(s, e))
+            s = vdot[j + k] = freedom_acceleration(j + k, wdot, a, work)
+            w, v = twist(model, j + k, work.freedoms, AXIS_W)
+            wdot, a = add(wdot, scale(s, w)), add(a, scale(s, v))
     put3(work.bodies, i, SPIN_DOT_V, wdot)
     put3(work.bodies, i, ACC_V, a)
 

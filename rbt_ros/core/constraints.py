@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import twist
 from rbt_ros.core.prescribed import signal_motion
 from rbt_ros.core.types import KIND, NO_DATA, NO_SIGNAL, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sub, turn, turn_back, vec3
@@ -230,15 +230,10 @@ def walk(model, i, common, sign, r, t, e, v, work, G):
                 size += lever
         else:
             for k in range(NV[kind]):
-                axis = row3(work.freedoms, j + k, AXIS_W)
-                if slides(kind, k):
-                    G[j + k] += sign * dot(e, axis)
-                    velocity = add(velocity, scale(v[j + k], axis))
-                    size += lever
-                else:
-                    G[j + k] += sign * dot(m, axis)
-                    velocity = add(velocity, scale(v[j + k], cross(axis, r)))
-                    size += turns
+                turning, sliding = twist(model, j + k, work.freedoms, AXIS_W)
+                G[j + k] += sign * (dot(m, turning) + dot(e, sliding))
+                velocity = add(velocity, scale(v[j + k], add(cross(turning, r), sliding)))
+                size += turns * dot(turning, turning) + lever * dot(sliding, sliding)
         r = add(r, row3(work.bodies, i, ARM))
         i = model.tree[i, PARENT]
     return scale(sign, velocity), size

@@ -3,7 +3,7 @@
 import math
 
 from rbt_ros.core.jit import kernel
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import twist
 from rbt_ros.core.lanes import common, larger, root
 from rbt_ros.core.signals import driven_effort, signal_value
 from rbt_ros.core.types import (
@@ -296,8 +296,8 @@ def origin_velocity(model, i, v, work):
             return add(total, vec3(v, j + 3))
         total = add(total, cross(row3(work.bodies, p, SPIN), row3(work.bodies, b, ARM)))
         for k in range(NV[kind]):
-            if slides(kind, k):
-                total = add(total, scale(v[j + k], row3(work.freedoms, j + k, AXIS_W)))
+            _, slide = twist(model, j + k, work.freedoms, AXIS_W)
+            total = add(total, scale(v[j + k], slide))
         b = p
     return total
 

@@ -3,26 +3,25 @@
 | kind | q | v | q̇ |
 |---|---|---|---|
 | fixed | - | - | |
-| revolute, prismatic | angle; slide | rate | v |
+| revolute, screw, prismatic | angle; angle; slide | rate | v |
 | cylindrical | turn, slide | rates | v |
 | universal | turn 1, turn 2 | rates | v |
 | spherical | q_JB (w x y z) | w_PB_B | ½ q ω |
 | planar | x, y, turn | rates | v |
 | free | q_WB, p_WBcm | w_WB_B, v_WBcm (world axes) | ½ q ω, v |
 
-J is the frame of the hinge: fixed in the parent P at `point`, turned by `turn`; B coincides with J at zero. All kinds
-but the spherical and the free one are made of turns and slides about single axes (slides along axes fixed in the
-parent, and first or along the axis of the turn), which is all that the recursions need to know of them. To add such a
-kind: its line in `types.py` (JointKind, NQ, NV, SLIDES), its lines in `place` and `axes` here, and a test.
+J is the frame of the hinge: fixed in the parent P at `point`, turned by `turn`; B coincides with J at zero. What
+the freedoms of a kind are is one row in `hinge_kinds.py`; spherical and free hinges have lines of their own.
 
 Most hinges are revolute. They have a line of their own before some loops over the freedoms of a hinge, in which a loop
 over one costs as much as what is in it: the loop gives the same bits (measured: chains 9 % faster).
 """
 
+from rbt_ros.core.hinge_kinds import ABOUT, FIRST, IN_CHILD, NORMAL, SECOND
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.lanes import common
 from rbt_ros.core.rows import at_once, eight
-from rbt_ros.core.types import AXIS, AXIS2, KIND, NQ, NV, POINT, SLIDES, TURN, JointKind, Q, V
+from rbt_ros.core.types import AXIS, AXIS2, KIND, NQ, NV, POINT, SLIDES, TURN, TURNS, JointKind, Q, V
 from rbt_ros.core.vec import (
     add,
     cross,
@@ -62,7 +61,7 @@ def axis_in_parent(model, i, k):
 
 @kernel
 def half_turns(model, q, work):
-    """Fill HALF_ANGLE, SIN and COS of all freedoms (where one slides, nobody asks for them): eight sines at a time."""
+    """Fill HALF_ANGLE, SIN and COS of all freedoms (0, 0, 1 where one only slides): eight sines at a time."""
     first, end = model.freedom.shape[0], 0
     for i in range(model.tree.shape[0]):
         kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
@@ -72,7 +71,7 @@ def half_turns(model, q, work):
         elif kind != JointKind.SPHERICAL and kind != JointKind.FREE:
             first, end = min(first, j), j + NV[kind]
             for c in range(NV[kind]):
-                work.freedoms[j + c, HALF_ANGLE] = 0.5 * q[k + c]
+                work.freedoms[j + c, HALF_ANGLE] = 0.5 * model.freedom[j + c, TURNS] * q[k + c]
     rows, count = eight(work.freedoms), at_once(work.freedoms)
     for j in range(first - first % count, end, count):
         rows[j, SIN], rows[j, COS] = sincos(rows[j, HALF_ANGLE])
@@ -86,30 +85,36 @@ def turned(e, j, work):
 
 
 @kernel
+def parent_axis(model, i, about):
+    """An axis of hinge i that is fixed in the parent: in P."""
+    if about == FIRST:
+        return axis_in_parent(model, i, AXIS)
+    second = axis_in_parent(model, i, AXIS2)
+    if about == SECOND:
+        return second
+    return cross(axis_in_parent(model, i, AXIS), second)
+
+
+@kernel
 def place(model, i, q, work):
     """q_PB, and p_PB in P: where hinge i puts its body in the parent's frame. After `half_turns`."""
     kind, k, j = model.tree[i, KIND], model.tree[i, Q], model.tree[i, V]
-    p_PJ, axis = row3(model.body, i, POINT), row3(model.body, i, AXIS)
+    p_PJ = row3(model.body, i, POINT)
     if kind == JointKind.REVOLUTE:
-        return mounted(model, i, turned(axis, j, work)), p_PJ
+        return mounted(model, i, turned(row3(model.body, i, AXIS), j, work)), p_PJ
     if kind == JointKind.SPHERICAL:
         return mounted(model, i, quat(q, k)), p_PJ
     if kind == JointKind.FREE:
         return quat(q, k), vec3(q, k + 4)
-    if kind == JointKind.PRISMATIC:
-        return row4(model.body, i, TURN), add(p_PJ, scale(q[k], axis_in_parent(model, i, AXIS)))
-    if kind == JointKind.CYLINDRICAL:
-        slide = scale(q[k + 1], axis_in_parent(model, i, AXIS))
-        return mounted(model, i, turned(axis, j, work)), add(p_PJ, slide)
-    if kind == JointKind.UNIVERSAL:
-        axis2 = row3(model.body, i, AXIS2)
-        return mounted(model, i, qmul(turned(axis, j, work), turned(axis2, j + 1, work))), p_PJ
-    if kind == JointKind.PLANAR:
-        x = axis_in_parent(model, i, AXIS2)
-        y = cross(axis_in_parent(model, i, AXIS), x)
-        slide = add(scale(q[k], x), scale(q[k + 1], y))
-        return mounted(model, i, turned(axis, j + 2, work)), add(p_PJ, slide)
-    return row4(model.body, i, TURN), p_PJ
+    q_JB, slide = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for c in range(NV[kind]):
+        about = ABOUT[kind, c]
+        if not slides_only(model, j + c):
+            e = row3(model.body, i, AXIS2 if about == SECOND else AXIS)
+            q_JB = qmul(q_JB, turned(e, j + c, work))
+        if not turns_only(model, j + c):
+            slide = add(slide, scale(model.freedom[j + c, SLIDES] * q[k + c], parent_axis(model, i, about)))
+    return mounted(model, i, q_JB), add(p_PJ, slide)
 
 
 @kernel
@@ -118,26 +123,38 @@ def axes(model, i, R_WP, R_WB, out, c):
     kind, j = model.tree[i, KIND], model.tree[i, V]
     if kind == JointKind.FIXED or kind == JointKind.SPHERICAL or kind == JointKind.FREE:
         return
-    axis = turn(R_WB, row3(model.body, i, AXIS))  # a turn leaves its own axis: the same in B and in J
-    if kind == JointKind.REVOLUTE or kind == JointKind.PRISMATIC:
+    axis = turn(R_WB, row3(model.body, i, AXIS))
+    if kind == JointKind.REVOLUTE:
         put3(out, j, c, axis)
-    elif kind == JointKind.CYLINDRICAL:
-        put3(out, j, c, axis)
-        put3(out, j + 1, c, axis)
-    elif kind == JointKind.UNIVERSAL:
-        put3(out, j, c, turn(R_WP, axis_in_parent(model, i, AXIS)))
-        put3(out, j + 1, c, turn(R_WB, row3(model.body, i, AXIS2)))
-    elif kind == JointKind.PLANAR:
-        x = turn(R_WP, axis_in_parent(model, i, AXIS2))
-        put3(out, j, c, x)
-        put3(out, j + 1, c, cross(axis, x))
-        put3(out, j + 2, c, axis)
+        return
+    for k in range(NV[kind]):
+        about = ABOUT[kind, k]
+        if about == FIRST:
+            e = axis if IN_CHILD[kind, k] else turn(R_WP, axis_in_parent(model, i, AXIS))
+        elif IN_CHILD[kind, k]:
+            e = turn(R_WB, row3(model.body, i, AXIS2))
+        else:
+            e = turn(R_WP, axis_in_parent(model, i, AXIS2))
+        put3(out, j + k, c, cross(axis, e) if about == NORMAL else e)
 
 
 @kernel
-def slides(kind, k):
-    """Whether freedom k of a hinge of this kind slides (else it turns)."""
-    return (SLIDES[kind] >> k) & 1 == 1
+def turns_only(model, j):
+    """Whether freedom j turns and does not slide, as most."""
+    return common(model.freedom[j, SLIDES]) == 0.0
+
+
+@kernel
+def slides_only(model, j):
+    """Whether freedom j slides and does not turn."""
+    return common(model.freedom[j, TURNS]) == 0.0
+
+
+@kernel
+def twist(model, j, axis, c):
+    """(w, v): how freedom j, at rate 1, turns and moves what hangs on it, about the hinge; its axis: in columns c."""
+    e = row3(axis, j, c)
+    return scale(model.freedom[j, TURNS], e), scale(model.freedom[j, SLIDES], e)
 
 
 @kernel
@@ -155,14 +172,13 @@ def relative_motion(model, i, v, R_WB, w_WP, axis, c):
     if kind == JointKind.FREE:
         return turn(R_WB, vec3(v, j)), zero, zero, vec3(v, j + 3)
     wdot, vdot, slide = zero, zero, zero
-    for k in range(NV[kind]):
-        u = scale(v[j + k], row3(axis, j + k, c))
-        if slides(kind, k):
-            vdot = add(vdot, scale(2.0, cross(w_WP, u)))
-            slide = add(slide, u)
-        else:
-            wdot = add(wdot, cross(w, u))
-            w = add(w, u)
+    for k in range(j, j + NV[kind]):
+        turning, sliding = twist(model, k, axis, c)
+        turning, sliding = scale(v[k], turning), scale(v[k], sliding)
+        wdot = add(wdot, cross(w, turning))
+        w = add(w, turning)
+        vdot = add(vdot, scale(2.0, cross(w_WP, sliding)))
+        slide = add(slide, sliding)
     return w, wdot, vdot, slide
 
 
@@ -173,17 +189,16 @@ def spin_through(model, i, v, w_WP_P, R_PB):
     kind, j = model.tree[i, KIND], model.tree[i, V]
     if kind == JointKind.FREE:
         return vec3(v, j)
-    if kind == JointKind.UNIVERSAL:
-        w_WP_P = add(w_WP_P, scale(v[j], axis_in_parent(model, i, AXIS)))
-    w = turn_back(R_PB, w_WP_P)
     if kind == JointKind.SPHERICAL:
-        return add(w, vec3(v, j))
-    if kind == JointKind.UNIVERSAL:
-        return add(w, scale(v[j + 1], row3(model.body, i, AXIS2)))
+        return add(turn_back(R_PB, w_WP_P), vec3(v, j))
+    w_P, w_B = w_WP_P, (0.0, 0.0, 0.0)
     for k in range(NV[kind]):
-        if not slides(kind, k):
-            w = add(w, scale(v[j + k], row3(model.body, i, AXIS)))
-    return w
+        if not slides_only(model, j + k):
+            if IN_CHILD[kind, k]:
+                w_B = add(w_B, scale(v[j + k], row3(model.body, i, AXIS2 if ABOUT[kind, k] == SECOND else AXIS)))
+            else:
+                w_P = add(w_P, scale(v[j + k], parent_axis(model, i, ABOUT[kind, k])))
+    return add(turn_back(R_PB, w_P), w_B)
 
 
 @kernel

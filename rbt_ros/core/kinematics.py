@@ -8,7 +8,7 @@ ones, d²p/dt² of a material point, so that Newton's law may be written as in a
 """
 
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import axes, half_turns, place, relative_motion, slides, spin_through
+from rbt_ros.core.joints import axes, half_turns, place, relative_motion, spin_through, twist
 from rbt_ros.core.rows import at_once, eight
 from rbt_ros.core.types import COM, GRAVITY, INERTIA, KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import (
@@ -108,11 +108,8 @@ def accelerate(model, i, vdot, work):
         wdot, a = turn(row9(work.bodies, i, ROT), vec3(vdot, j)), vec3(vdot, j + 3)
     else:
         for k in range(NV[kind]):
-            u = scale(vdot[j + k], row3(work.freedoms, j + k, AXIS_W))
-            if slides(kind, k):
-                a = add(a, u)
-            else:
-                wdot = add(wdot, u)
+            w_j, v_j = twist(model, j + k, work.freedoms, AXIS_W)
+            wdot, a = add(wdot, scale(vdot[j + k], w_j)), add(a, scale(vdot[j + k], v_j))
     put3(work.bodies, i, SPIN_DOT_V, wdot)
     put3(work.bodies, i, ACC_V, a)
 
@@ -184,23 +181,20 @@ def hinge_columns(model, i, r, work, jacobian):
     if kind == JointKind.SPHERICAL or kind == JointKind.FREE:
         columns = transpose(row9(work.bodies, i, ROT))
         for k in range(3):
-            turn_column(jacobian, j + k, columns[k], r)
+            write_column(jacobian, j + k, columns[k], cross(columns[k], r))
             if kind == JointKind.FREE:
                 jacobian[3 + k, j + 3 + k] = 1.0
         return
     for k in range(NV[kind]):
-        e = row3(work.freedoms, j + k, AXIS_W)
-        if slides(kind, k):
-            jacobian[3, j + k], jacobian[4, j + k], jacobian[5, j + k] = e
-        else:
-            turn_column(jacobian, j + k, e, r)
+        w, v = twist(model, j + k, work.freedoms, AXIS_W)
+        write_column(jacobian, j + k, w, add(v, cross(w, r)))
 
 
 @kernel
-def turn_column(jacobian, k, e, r):
-    """Column k of a Jacobian for a turn about e through a point from which the moving point is at r."""
-    jacobian[0, k], jacobian[1, k], jacobian[2, k] = e
-    jacobian[3, k], jacobian[4, k], jacobian[5, k] = cross(e, r)
+def write_column(jacobian, k, w, v):
+    """Column k of a Jacobian: what a unit rate of freedom k does."""
+    jacobian[0, k], jacobian[1, k], jacobian[2, k] = w
+    jacobian[3, k], jacobian[4, k], jacobian[5, k] = v
 
 
 @kernel

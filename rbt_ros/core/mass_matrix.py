@@ -6,7 +6,7 @@ accelerates, at rest and without gravity; only what hangs on freedom j, rigid in
 
 from rbt_ros.core.articulated import hand_to_parent, weigh
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import twist
 from rbt_ros.core.kinematics import inertia_in_world, settle, unfold
 from rbt_ros.core.newton_euler import hinge_efforts
 from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
@@ -49,10 +49,7 @@ def freedom_acceleration(model, i, k, work):
         if k >= 3:
             return zero, e
         return turn(row9(work.bodies, i, ROT), e), zero
-    e = row3(work.freedoms, j + k, AXIS_W)
-    if slides(kind, k):
-        return zero, e
-    return e, zero
+    return twist(model, j + k, work.freedoms, AXIS_W)
 
 
 @kernel

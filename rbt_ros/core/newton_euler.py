@@ -4,7 +4,7 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 5, with classical accel
 """
 
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import twist
 from rbt_ros.core.kinematics import accelerate, inertia_in_world, move, settle, start_at_the_world, unfold
 from rbt_ros.core.types import KIND, MASS, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, dot, put3, row3, row9, scale, sym_mul, turn_back
@@ -87,4 +87,5 @@ def hinge_efforts(model, i, work, tau):
             tau[j + 3], tau[j + 4], tau[j + 5] = f
     else:
         for k in range(NV[kind]):
-            tau[j + k] = dot(row3(work.freedoms, j + k, AXIS_W), f if slides(kind, k) else n)
+            w, v = twist(model, j + k, work.freedoms, AXIS_W)
+            tau[j + k] = dot(w, n) + dot(v, f)

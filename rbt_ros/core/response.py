@@ -6,7 +6,7 @@ so only wrenches go inward, and accelerations come outward.
 
 from rbt_ros.core.articulated import answer, row3_efforts, solve_free
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import slides
+from rbt_ros.core.joints import twist
 from rbt_ros.core.types import KIND, NV, PARENT, JointKind, V
 from rbt_ros.core.vec import add, cross, dot, lower_solve, put3, row3, row9, scale, sub, times, turn, turn_back
 from rbt_ros.core.work import ARM, AXIS_W, D_INV, EFFORT, FORCE, HH, II, MOMENT, REST_EFFORT, ROT, UF, UN
@@ -45,8 +45,8 @@ def pass_axes(model, i, work):
     kind, j = model.tree[i, KIND], model.tree[i, V]
     n, f = row3(work.bodies, i, MOMENT), row3(work.bodies, i, FORCE)
     for k in range(NV[kind] - 1, -1, -1):
-        e = row3(work.freedoms, j + k, AXIS_W)
-        rest = work.freedoms[j + k, EFFORT] - dot(e, f if slides(kind, k) else n)
+        w, v = twist(model, j + k, work.freedoms, AXIS_W)
+        rest = work.freedoms[j + k, EFFORT] - (dot(w, n) + dot(v, f))
         share = work.freedoms[j + k, D_INV] * rest
         n = add(n, scale(share, row3(work.freedoms, j + k, UN)))
         f = add(f, scale(share, row3(work.freedoms, j + k, UF)))

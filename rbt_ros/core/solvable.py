@@ -10,7 +10,7 @@ import numpy as np
 
 from rbt_ros.core.kinematics import kinematics
 from rbt_ros.core.mass_matrix import mass_matrix
-from rbt_ros.core.types import KIND, NV, SLIDES, JointKind, Q, V
+from rbt_ros.core.types import KIND, NV, SLIDES, TURNS, JointKind, Q, V
 from rbt_ros.core.work import II, MM, model_size, workspace
 
 CONFIGURATIONS = 4
@@ -63,10 +63,9 @@ def _carried(model, work):
     total = np.zeros(model.freedom.shape[0])
     for row, held in zip(model.tree, work.bodies.table, strict=False):
         kind, j = row[KIND], row[V]
-        for k in range(NV[kind]):
-            slides = k >= 3 if kind == JointKind.FREE else SLIDES[kind] >> k & 1
-            first = MM if slides else II
-            total[j + k] = held[first : first + 3].sum()
+        for k in range(j, j + NV[kind]):
+            turns, slides = model.freedom[k, TURNS : SLIDES + 1]
+            total[k] = turns * turns * held[II : II + 3].sum() + slides * slides * held[MM : MM + 3].sum()
     return total
 
 

@@ -5,28 +5,13 @@ Inside the engine a body's origin B is its inboard hinge point; that of a body o
 so that free flight is exact. `model.build` shifts what the user gave; `Simulation` shifts back.
 """
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-
-class JointKind(IntEnum):
-    """How a body may move against its parent. The table of coordinates is in `joints.py`."""
-
-    FIXED = 0
-    REVOLUTE = 1  # q, v: angle about the axis
-    PRISMATIC = 2  # q, v: slide along the axis
-    CYLINDRICAL = 3  # turn about, then slide along the axis
-    UNIVERSAL = 4  # turn about axis 1 (fixed in the parent), then about axis 2 (fixed in the child)
-    SPHERICAL = 5  # q = q_JB (w x y z), v = w_PB_B
-    PLANAR = 6  # slide along x = axis 2, slide along y = axis × axis 2 (both fixed in the parent), turn about the axis
-    FREE = 7  # q = [q_WB, p_WBcm], v = [w_WB_B, v_WBcm], linear part in world axes; on the world only
-
-
-NQ = np.array([0, 1, 1, 2, 2, 4, 3, 7])  # coordinates per JointKind
-NV = np.array([0, 1, 1, 2, 2, 3, 3, 6])  # velocities per JointKind
-SLIDES = np.array([0b0, 0b0, 0b1, 0b10, 0b0, 0b0, 0b011, 0b0])  # per JointKind: bit k is set if its freedom k slides
+from rbt_ros.core.hinge_kinds import NQ as NQ
+from rbt_ros.core.hinge_kinds import NV as NV
+from rbt_ros.core.hinge_kinds import JointKind as JointKind
 
 # columns of Model.tree
 PARENT, KIND, Q, V = 0, 1, 2, 3
@@ -50,7 +35,8 @@ COULOMB = 3  # [N·m, N] dry friction
 CREEP = 4  # [rad/s, m/s] > 0: width of the step of dry friction
 LOWER, UPPER = 5, 6  # [rad, m]
 SINK = 7  # [W] what friction inside a lone free body takes from its rotation, L kept; in its first row
-FREEDOM_COLUMNS = 8
+TURNS, SLIDES = 8, 9  # its twist at rate 1 is TURNS about its axis [rad/rad] and SLIDES along it [m/rad, m/m]
+FREEDOM_COLUMNS = 10
 
 # columns of Model.world
 GRAVITY = 0  # g_W [m/s²], 3: uniform

@@ -14,7 +14,7 @@ common with this. The letters are explained in `graph.py`.
 
 from rbt_ros.core.forces import attraction_wrench, efforts, load_wrench
 from rbt_ros.core.jit import kernel, routine
-from rbt_ros.core.joints import axes, half_turns, place, rates, slides
+from rbt_ros.core.joints import axes, half_turns, place, rates, twist
 from rbt_ros.core.linear import solve_symmetric
 from rbt_ros.core.types import (
     ATTRACTION,
@@ -111,10 +111,10 @@ def freedoms(model, v, x):
                     put3(x.k, j + 3 + c, 0, E[c])
         else:
             axes(model, a, R_WP, R_WB, x.p, 0)
-            for c in range(NV[kind]):
-                if slides(kind, c):
-                    put3(x.k, j + c, 0, row3(x.p, j + c, 0))
-                    put3(x.p, j + c, 0, NONE)
+            for l in range(j, j + NV[kind]):
+                turning, sliding = twist(model, l, x.p, 0)
+                put3(x.p, l, 0, turning)
+                put3(x.k, l, 0, sliding)
             put3(x.phi, a, 0, successive_turns(x.p, v, j, NV[kind]))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rbt_ros.core import types as t
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.types import NQ, NV, JointKind
 from rbt_ros.model.robot import Body, Hinge
 
@@ -35,10 +36,12 @@ def tree_and_bodies(bodies: Sequence[Body], hinges: Sequence[Hinge]) -> tuple[np
     return tree, body
 
 
-def free_rows(count: int) -> np.ndarray:
-    """`count` rows of Model.freedom on which nothing acts."""
-    rows = np.zeros((count, t.FREEDOM_COLUMNS))
+def free_rows(hinges: Sequence[Hinge]) -> np.ndarray:
+    """Model.freedom of these hinges, with nothing that acts on them."""
+    twists = [(f.turns, f.slides + f.winds * h.pitch) for h in hinges for f in HINGE_KINDS[h.kind].freedoms]
+    rows = np.zeros((len(twists), t.FREEDOM_COLUMNS))
     rows[:, t.LOWER], rows[:, t.UPPER] = -np.inf, np.inf
+    rows[:, [t.TURNS, t.SLIDES]] = np.reshape(twists, (-1, 2))
     return rows
 
 

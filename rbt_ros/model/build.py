@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core import types as t
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.solvable import undetermined
 from rbt_ros.core.types import NV, JointKind, Model
 from rbt_ros.errors import ModelError
@@ -79,6 +80,7 @@ class RobotBuilder:
         at: Sequence[float] = (0.0, 0.0, 0.0),
         axis: Sequence[float] = (0.0, 0.0, 1.0),
         axis2: Sequence[float] | None = None,
+        pitch: float = 0.0,
         rotation: Any = IDENTITY,
         stiffness: float = 0.0,
         rest: float = 0.0,
@@ -94,7 +96,8 @@ class RobotBuilder:
         axis in the hinge's frame; rotation: the child's frame in the parent's at zero (quaternion, 3x3, or
         ("ZYX", a, b, c)). stiffness [N·m/rad], rest [rad], damping [N·m·s/rad], Coulomb friction [N·m] (N, m for
         slides), per freedom; creep [rad/s]: the rate over which friction turns round. axis2: of a universal hinge the
-        second axis, in the child; of a planar one its x direction. limits: (lower, upper) [rad, m], or one such pair
+        second axis, in the child; of a planar one its x direction. pitch [m]: how far a full turn takes a screw along
+        its axis, negative for a left-hand thread. limits: (lower, upper) [rad, m], or one such pair
         per freedom; kept for URDF, and nothing stops there unless stop_restitution says how much of its rate it
         keeps when it bounces off, 0 to 1.
 
@@ -126,6 +129,7 @@ class RobotBuilder:
             as_quaternion(rotation, where),
             unit(axis, f"axis of {where}"),
             second_axis(kinds[kind], axis, axis2, where),
+            pitch=checked_pitch(kinds[kind], pitch, where),
         )
         if made.kind == JointKind.FREE and (any(made.at) or made.quaternion != IDENTITY):
             raise ModelError(f"{where}: a free hinge has no at or rotation; place body '{child}' at the start instead.")
@@ -273,7 +277,7 @@ class RobotBuilder:
 
     def _freedoms(self, hinges: list[Hinge]) -> np.ndarray:
         """Model.freedom: springs, dampers, friction and limits of all freedoms."""
-        freedom = free_rows(sum(NV[h.kind] for h in hinges))
+        freedom = free_rows(hinges)
         v = 0
         for h in hinges:
             spring = self._springs.get(h.name, {})
@@ -312,6 +316,19 @@ def second_axis(kind: JointKind, axis: Any, axis2: Any, where: str) -> tuple[flo
     if kind == JointKind.PLANAR and abs(first @ second) > 1e-9:
         raise ModelError(f"{where}: axis2 {list(axis2)}, the x direction, must be normal to the axis {list(axis)}.")
     return unit(second, f"axis2 of {where}")
+
+
+def checked_pitch(kind: JointKind, pitch: Any, where: str) -> float:
+    """The pitch [m] of a screw; others have none."""
+    value = number(pitch, f"pitch of {where}")
+    winds = any(freedom.winds for freedom in HINGE_KINDS[kind].freedoms)
+    if winds and value == 0.0:
+        raise ModelError(
+            f"{where}: a {kind.name.lower()} needs its pitch, in m for each full turn; without, it is revolute."
+        )
+    if value and not winds:
+        raise ModelError(f"{where}: pitch {value:g} m is of a screw; a {kind.name.lower()} hinge has none.")
+    return value
 
 
 def _refuse_undetermined(robot: Robot) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from rbt_ros.core.types import JointKind
 from rbt_ros.model.constraint_arrays import constrained
 from rbt_ros.model.constraints import COUPLE, MIMIC, PRESCRIBE, Constraint, closure, couple, mimic, prescribe
+from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.reading import Item
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.yaml_parts import attitude, placed, signal
@@ -64,7 +64,6 @@ def _offset(robot: Robot, joint: str, spec: Item) -> float:
 def joint_dimension(robot: Robot, joint: str) -> str:
     """Whether a joint's position is an angle or a length; of one that is not there, nobody knows yet."""
     for hinge in robot.hinges:
-        for single in hinge.single_axes:
-            if single.joint == joint:
-                return "length" if single.kind == JointKind.PRISMATIC else "angle"
+        if joint in hinge.joint_names:
+            return freedom_dimensions(hinge.kind)[hinge.joint_names.index(joint)]
     return "plain number"

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core import types as t
-from rbt_ros.core.types import NQ, NV, SLIDES, JointKind
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
+from rbt_ros.core.types import NQ, NV, JointKind
 from rbt_ros.core.vec import rotation
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import as_quaternion
@@ -124,9 +125,8 @@ def _tuple(values: np.ndarray) -> str:
 
 def freedom_dimensions(kind: JointKind) -> tuple[str, ...]:
     """What each one-axis freedom of a hinge of this kind is: "angle" or "length"."""
-    if kind in (JointKind.SPHERICAL, JointKind.FREE):
-        return ()
-    return tuple("length" if (SLIDES[kind] >> k) & 1 else "angle" for k in range(NV[kind]))
+    freedoms = HINGE_KINDS[kind].freedoms if HINGE_KINDS[kind].jointed else ()
+    return tuple("angle" if freedom.turns else "length" for freedom in freedoms)
 
 
 def _given(value: Any, old: np.ndarray, what: str, unit: str, count: int = 3) -> np.ndarray:

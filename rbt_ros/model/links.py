@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.types import KIND, NQ, JointKind, Q
 from rbt_ros.core.vec import add, qconj, qmul, qturn, scale, turn_quat
 from rbt_ros.model.attitude import IDENTITY
@@ -14,14 +15,6 @@ from rbt_ros.model.robot import Hinge, Robot
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-# kinds whose coordinates stay as they are when parent and child change places
-REVERSIBLE = (
-    JointKind.FIXED,
-    JointKind.REVOLUTE,
-    JointKind.PRISMATIC,
-    JointKind.CYLINDRICAL,
-    JointKind.UNIVERSAL,
-)
 
 
 class Link(NamedTuple):
@@ -61,7 +54,8 @@ def hinge_pose(hinge: Hinge, q: np.ndarray) -> tuple[tuple, Vector]:
     if hinge.kind == JointKind.SPHERICAL:
         return qmul(hinge.quaternion, tuple(q.tolist())), hinge.at
     q_PB, p_PB = hinge.quaternion, hinge.at
-    for single, x in zip(hinge.single_axes, q.tolist(), strict=True):
+    for single in hinge.single_axes:
+        x = single.ratio * float(q[single.freedom])
         if single.kind == JointKind.PRISMATIC:
             p_PB = add(p_PB, qturn(q_PB, scale(x, single.axis)))
         else:
@@ -83,10 +77,11 @@ def turn_round(link: Link) -> Link:
     if h.kind == JointKind.FIXED:
         return weld(h.name, h.child, h.parent, q_JP, scale(-1.0, qturn(q_JP, h.at)))
     axis, axis2 = (scale(-1.0, qturn(h.quaternion, a)) for a in (h.axis, h.axis2))
-    if h.kind == JointKind.UNIVERSAL:  # the axis that was the child's comes first now
+    swaps = HINGE_KINDS[h.kind].swaps
+    if swaps:  # the axis that was the child's comes first now
         axis, axis2 = axis2, axis
-    swapped = h.kind == JointKind.UNIVERSAL and not h.swapped
-    turned = Hinge(h.name, h.kind, h.child, h.parent, link.point, q_JP, axis, axis2, swapped)
+    swapped = swaps and not h.swapped
+    turned = Hinge(h.name, h.kind, h.child, h.parent, link.point, q_JP, axis, axis2, swapped, h.pitch)
     return Link(turned, h.at, link.source, not link.turned)
 
 
@@ -122,7 +117,7 @@ def _can_move(links: Links, carrier: str, carried: str) -> bool:
     """Whether the tree of `carried` floats by itself, and can be seen from that body."""
     *path, root = path_to_root(links, carried)
     same = carrier != WORLD and path_to_root(links, carrier)[-1] is root
-    return root.hinge.kind == JointKind.FREE and not same and all(x.hinge.kind in REVERSIBLE for x in path)
+    return root.hinge.kind == JointKind.FREE and not same and all(HINGE_KINDS[x.hinge.kind].reversible for x in path)
 
 
 def _dock_link(dock: Docked, frames: dict[str, np.ndarray]) -> Link:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rbt_ros.core import types as t
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.kinematics import com_state, kinematics
 from rbt_ros.core.types import NQ, NV, Input, JointKind, Model
 from rbt_ros.core.vec import sub
@@ -177,7 +178,7 @@ def reduced(robot: Robot, modes: Modes, q: np.ndarray, pose: np.ndarray) -> Redu
     bodies, hinges = _reframed(robot, links, order)
     tree, body = tree_and_bodies(bodies, hinges)
     q_at, v_at = np.full(robot.coordinates, -1), np.full(robot.freedoms, -1)
-    freedom = free_rows(sum(NV[h.kind] for h in hinges))
+    freedom = free_rows(hinges)
     for r, i in enumerate(order):
         _map_freedoms(robot, links[robot.bodies[i].name], tree[r], freedom, q_at, v_at)
     _refuse_lost_friction(robot, v_at)
@@ -224,7 +225,7 @@ def _map_freedoms(robot: Robot, link: Link, tree_row, freedom: np.ndarray, q_at:
         return
     (q, v), (k, j) = robot.model.tree[link.source, t.Q :], tree_row[t.Q :]
     kind, order = link.hinge.kind, 1
-    if link.turned and kind == JointKind.UNIVERSAL:
+    if link.turned and HINGE_KINDS[kind].swaps:
         order = -1
     places, freedoms = slice(q, q + NQ[kind]), slice(v, v + NV[kind])
     q_at[places] = np.arange(k, k + NQ[kind])[::order]

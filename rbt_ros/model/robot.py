@@ -7,18 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbt_ros.core.constraints import Constraints
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.types import NQ, NV, JointKind, Model, Q, V
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import WORLD as WORLD
 from rbt_ros.model.constraints import Constraint
 from rbt_ros.model.shapes import Shape
 from rbt_ros.model.unilateral import Rope, Stop
-
-FREEDOM_NAMES = {
-    JointKind.CYLINDRICAL: ("turn", "slide"),
-    JointKind.UNIVERSAL: ("1", "2"),
-    JointKind.PLANAR: ("x", "y", "turn"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +34,8 @@ class SingleAxis(NamedTuple):
     kind: JointKind  # REVOLUTE or PRISMATIC
     axis: tuple[float, float, float]  # unit; in the frame that the joint before it moves (of the first: J)
     frame: str  # the frame it moves: a massless one named like the joint, or the child
+    freedom: int  # which one of the hinge; a screw is one that two joints show, a slide that goes with the turn
+    ratio: float = 1.0  # its position is this much of that freedom's [rad/rad, m/m, m/rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,30 +51,38 @@ class Hinge:
     axis: tuple[float, float, float]  # unit
     axis2: tuple[float, float, float]  # unit; universal: the second axis, in the child; planar: x
     swapped: bool = False  # universal, seen from its child: the first axis is the joint _2
+    pitch: float = 0.0  # [m] of a screw: how far a full turn takes it along its axis
 
     @property
     def joint_names(self) -> tuple[str, ...]:
         """One name per one-axis freedom, as JointState wants them; none for spherical and free hinges."""
-        if self.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
-            return (self.name,)
-        names = tuple(f"{self.name}_{suffix}" for suffix in FREEDOM_NAMES.get(self.kind, ()))
+        kind = HINGE_KINDS[self.kind]
+        if not kind.jointed:
+            return ()
+        names = tuple(f"{self.name}_{freedom.name}" if freedom.name else self.name for freedom in kind.freedoms)
         return names[::-1] if self.swapped else names
 
     @property
     def single_axes(self) -> tuple[SingleAxis, ...]:
         """The hinge as a chain of one-axis joints with massless frames between; none for fixed, spherical and free."""
-        turn, slide, names = JointKind.REVOLUTE, JointKind.PRISMATIC, self.joint_names
         (a, b, c), (e, f, g) = self.axis, self.axis2
-        y = (b * g - c * f, c * e - a * g, a * f - b * e)
-        chain = {
-            JointKind.REVOLUTE: ((turn, self.axis),),
-            JointKind.PRISMATIC: ((slide, self.axis),),
-            JointKind.CYLINDRICAL: ((turn, self.axis), (slide, self.axis)),
-            JointKind.UNIVERSAL: ((turn, self.axis), (turn, self.axis2)),
-            JointKind.PLANAR: ((slide, self.axis2), (slide, y), (turn, self.axis)),
-        }.get(self.kind, ())
-        frames = (*names[:-1], self.child)
-        return tuple(SingleAxis(n, *link, frame) for n, link, frame in zip(names, chain, frames, strict=False))
+        axes = (self.axis, self.axis2, (b * g - c * f, c * e - a * g, a * f - b * e))
+        found: list[SingleAxis] = []
+        for k, (joint, freedom) in enumerate(zip(self.joint_names, HINGE_KINDS[self.kind].freedoms, strict=False)):
+            axis = axes[freedom.about]
+            if freedom.winds:
+                slide = f"{joint}_slide"
+                found.append(SingleAxis(slide, JointKind.PRISMATIC, axis, slide, k, freedom.winds * self.pitch))
+            found.append(
+                SingleAxis(joint, JointKind.REVOLUTE if freedom.turns else JointKind.PRISMATIC, axis, joint, k)
+            )
+        return (*found[:-1], found[-1]._replace(frame=self.child)) if found else ()
+
+
+# the kinds that are more than one joint where a joint has one axis
+CHAINED = tuple(
+    kind for kind, row in HINGE_KINDS.items() if row.jointed and (len(row.freedoms) > 1 or row.freedoms[0].winds)
+)
 
 
 @dataclass(frozen=True, eq=False)

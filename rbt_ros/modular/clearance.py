@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from rbt_ros.core import clearance as core
 from rbt_ros.core.clearance import AXES, BOX_COLUMNS, CENTRE, HALF, Boxes, corner
-from rbt_ros.core.types import LOWER, SLIDES, UPPER
+from rbt_ros.core.types import LOWER, UPPER
 from rbt_ros.core.work import workspace
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
 from rbt_ros.model.attitude import matrices
 from rbt_ros.model.checks import numbers
+from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import WORLD, Robot
 from rbt_ros.modular.paths import ShapePath, when_at
 from rbt_ros.modular.turns import Folding
@@ -198,8 +199,8 @@ class Clearance:
             far[owner] = max(far[owner], np.linalg.norm(places, axis=1).max())
         for i in range(len(robot.bodies) - 1, 0, -1):  # a body comes behind the one that it hangs on
             hinge, stroke = robot.hinges[i], 0.0
-            for k, joint in enumerate(hinge.joint_names):
-                if SLIDES[hinge.kind] >> k & 1:
+            for joint, dimension in zip(hinge.joint_names, freedom_dimensions(hinge.kind), strict=True):
+                if dimension == "length":
                     stroke += strokes[self._folding.column(joint)]
                 else:
                     reach[self._folding.column(joint)] = far[i]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from rbt_ros.core.hinge_kinds import HINGE_KINDS
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import zxz_angles
-from rbt_ros.model.robot import FREEDOM_NAMES
 from rbt_ros.paths import writing
 from rbt_ros.results import Energy, Result, empty_figure
 
@@ -27,8 +27,9 @@ def hinge_angles(result: Result, name: str) -> dict[str, np.ndarray]:
     kind = result.robot.hinges[result.robot.hinge_index(name)].kind
     if kind == JointKind.SPHERICAL:
         return dict(zip(ZXZ, zxz_angles(motion.quaternion).T, strict=True))
-    if kind in FREEDOM_NAMES:
-        return dict(zip(FREEDOM_NAMES[kind], motion.position.T, strict=True))
+    names = [freedom.name for freedom in HINGE_KINDS[kind].freedoms]
+    if len(names) > 1:
+        return dict(zip(names, motion.position.T, strict=True))
     return {"position" if kind == JointKind.PRISMATIC else "angle": motion.position}
 
 

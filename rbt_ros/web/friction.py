@@ -4,12 +4,13 @@ from typing import Protocol
 
 from rbt_ros.core import types as t
 from rbt_ros.core.types import NV, JointKind
+from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.robot import Hinge
 from rbt_ros.sim import Simulation
 from rbt_ros.stream.controls import Control
 
 MOST = 1e3
-UNITS = {JointKind.PRISMATIC: "N·s/m", JointKind.CYLINDRICAL: "N·m·s/rad, N·s/m", JointKind.PLANAR: "N·m·s/rad, N·s/m"}
+UNITS = {"angle": "N·m·s/rad", "length": "N·s/m"}
 
 
 class Bench(Protocol):
@@ -32,5 +33,5 @@ def _damper(bench: Bench, hinge: Hinge) -> Control:
         bench.sim.set_friction(hinge.name, damping=value)
 
     note = "moment -k ω" if hinge.kind == JointKind.FREE else "-k · rate"
-    unit = UNITS.get(hinge.kind, "N·m·s/rad")
+    unit = ", ".join(UNITS[what] for what in sorted(set(freedom_dimensions(hinge.kind)))) or UNITS["angle"]
     return Control(f"friction.{hinge.name}", hinge.name, "Friction", "number", read, write, unit, 0.0, MOST, note=note)

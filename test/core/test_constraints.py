@@ -37,10 +37,10 @@ SEEDS = st.integers(0, 2**32 - 1)
 relaxed = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
-def moving_tree(seed, n):
+def moving_tree(seed, n, without=()):
     """A random tree that can move, with a state."""
     rng = np.random.default_rng(seed)
-    kinds = [kind for kind in JointKind if kind != JointKind.FIXED]
+    kinds = [kind for kind in JointKind if kind not in (JointKind.FIXED, *without)]
     model = random_tree(rng, n, kinds, gravity=rng.uniform(-10, 10, 3))
     return rng, model, *random_state(rng, model, speed=2.0)
 
@@ -97,9 +97,9 @@ def test_multipliers_agree_with_the_full_system(seed, n, m):
     """v̇ by O(n) responses against [M -Gᵀ; G 0] in full, whether φ and φ̇ are zero or not.
 
     Both divide by M and by G M⁻¹ Gᵀ: k eps times both conditions times the largest term; a search for the largest k
-    finds 75.
+    finds 75. No screws: what their turn and slide do along a row may cancel, which neither condition knows.
     """
-    rng, model, q, v = moving_tree(seed, n)
+    rng, model, q, v = moving_tree(seed, n, [JointKind.SCREW])
     rows = random_constraints(rng, model, m)
     work, bond, ydot = workspace(model), c.bonds(model, rows), np.zeros(len(q) + len(v))
     rank = constrained_derivative(model, np.concatenate([q, v]), no_input(model), 0, 0.0, rows, work, bond, ydot)

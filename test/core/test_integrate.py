@@ -36,14 +36,14 @@ def moved(model, y, seconds, steps, method, input=None):
 )
 def test_error_falls_with_the_order_of_the_method(method, order, steps):
     """All hinge kinds in one tree, against DOP853 at a step so small that only round-off is left."""
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(13)
     kinds = [k for k in JointKind if k != JointKind.FIXED]
     model = random_tree(rng, 6, kinds, gravity=(0, 0, -9.81))
     y = np.concatenate(random_state(rng, model, speed=0.5))
     exact = moved(model, y, 0.5, 500, DOP853)
     errors = [np.abs(moved(model, y, 0.5, n, method) - exact).max() for n in steps]
     measured = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert measured[-1] == pytest.approx(order, abs=0.2 if method == DOP853 else 0.05)  # measured: 8.08, 4.01, 1.00
+    assert measured[-1] == pytest.approx(order, abs=0.2 if method == DOP853 else 0.05)  # measured: 8.08, 3.99, 1.00
 
 
 @pytest.mark.parametrize("seed", range(12))
