@@ -60,6 +60,8 @@ def _placing(rng, kind):
         given["axis2"] = perpendicular(rng, given["axis"])
     elif rng.random() < 0.5:
         given["axis2"] = unit(rng)
+    if kind == "screw":
+        given["pitch"] = rng.uniform(-0.5, -0.1)
     return given
 
 

@@ -12,8 +12,8 @@ from rbt_ros.model.links import relative_pose
 from rbt_ros.model.scenario import scenario_from_text
 from rbt_ros.topics import joint_state_fields
 
-KINDS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar")
-REVERSIBLE = ("revolute", "prismatic", "cylindrical", "universal")
+KINDS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw")
+REVERSIBLE = ("revolute", "prismatic", "cylindrical", "universal", "screw")
 
 
 def grow(b, rng, prefix, n, kinds=KINDS, chain=False, **acts):
@@ -23,16 +23,17 @@ def grow(b, rng, prefix, n, kinds=KINDS, chain=False, **acts):
         b.body(f"{prefix}{i}", mass=rng.uniform(0.5, 2), inertia=moments, com=rng.uniform(-0.5, 0.5, 3))
         if i == 0:
             continue
-        axis = rng.normal(size=3)
+        axis, kind = rng.normal(size=3), kinds[rng.integers(len(kinds))]
         b.hinge(
             f"h{prefix}{i}",
-            kinds[rng.integers(len(kinds))],
+            kind,
             parent=f"{prefix}{i - 1 if chain else rng.integers(i)}",
             child=f"{prefix}{i}",
             at=rng.uniform(-0.7, 0.7, 3),
             axis=axis,
             axis2=np.cross(axis, rng.normal(size=3)),
             rotation=("ZYX", *rng.uniform(-1, 1, 3)),
+            pitch=0.7 if kind == "screw" else 0.0,
             **acts,
         )
     return b

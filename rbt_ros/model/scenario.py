@@ -303,7 +303,7 @@ def _inertia(item: Item) -> list:
 
 def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     spec.mapping(
-        *("kind", "parent", "child", "at", "axis", "axis2", "rotation", "limits"),
+        *("kind", "parent", "child", "at", "axis", "axis2", "pitch", "rotation", "limits"),
         *("stiffness", "rest", "damping", "friction", "creep", "internal_friction", "stop_restitution"),
     )
     given: dict[str, Any] = {}
@@ -312,6 +312,8 @@ def _add_hinge(builder: RobotBuilder, name: str, spec: Item) -> None:
     for key in ("axis", "axis2"):
         if key in spec:
             given[key] = spec[key].vector("plain number")
+    if "pitch" in spec:
+        given["pitch"] = spec["pitch"].number("length")
     if "rotation" in spec:
         given["rotation"] = attitude(spec["rotation"])
     kind, parent, child = (spec[key].text() for key in ("kind", "parent", "child"))

@@ -11,11 +11,13 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, from_roll_pitch_yaw, nearest_quaternion, roll_pitch_yaw
 from rbt_ros.model.build import DEFAULT_CREEP, second_axis
 from rbt_ros.model.constraints import MIMIC, Coupling
-from rbt_ros.model.robot import FREEDOM_NAMES, WORLD, Body, Hinge, Robot
+from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
 from rbt_ros.model.shapes import Shape
 
 UNLIMITED = 1e9  # [rad, m]: a limit this large is none; URDF wants one where a joint slides
 EXTENSION = "rbt"  # the element of a joint, visual or inertial that holds what URDF cannot say
+NOTHING = [0.0] * t.FREEDOM_COLUMNS  # the row of Model.freedom of a joint that goes with another
+NOTHING[t.LOWER], NOTHING[t.UPPER], NOTHING[t.CREEP] = -UNLIMITED, UNLIMITED, DEFAULT_CREEP
 FLAT = 1e-7  # margin of Ix + Iy >= Iz below which readers that compute principal moments may find it broken
 # what has no single axis: spherical and free hinges float, as nobody may move them by JointState; their TF is ours
 AXISLESS = {JointKind.FIXED: "fixed", JointKind.SPHERICAL: "floating", JointKind.FREE: "floating"}
@@ -99,14 +101,18 @@ def _visual(link: ET.Element, shape: Shape, name: str) -> None:
 def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]], mimics: dict[str, Coupling]) -> None:
     """A hinge of one-axis freedoms: one joint, or several with massless links between."""
     parent = hinge.parent
-    for number, (single, freedom) in enumerate(zip(hinge.single_axes, freedoms, strict=False)):
+    for number, single in enumerate(hinge.single_axes):
+        own = single.joint in hinge.joint_names  # else it goes with another one
+        freedom = freedoms[single.freedom] if own else NOTHING
         lower, upper = freedom[t.LOWER], freedom[t.UPPER]
         free = -lower >= UNLIMITED and upper >= UNLIMITED
         kind = "prismatic" if single.kind == JointKind.PRISMATIC else "continuous" if free else "revolute"
         joint = ET.SubElement(root, "joint", name=single.joint, type=kind)
         extension = {}
-        if hinge.kind in FREEDOM_NAMES:
+        if len(hinge.single_axes) > 1:
             extension = {"kind": hinge.kind.name.lower(), "hinge": hinge.name}
+        if own and hinge.pitch:
+            extension["pitch"] = repr(hinge.pitch)
         if number == 0:
             extension |= _origin(joint, hinge.at, hinge.quaternion) | _second_axis(hinge)
         _ends(joint, parent, single.frame)
@@ -118,7 +124,9 @@ def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]], mimics: 
         if freedom[t.DAMPING] or freedom[t.COULOMB]:
             losses = {"damping": repr(freedom[t.DAMPING]), "friction": repr(freedom[t.COULOMB])}
             ET.SubElement(joint, "dynamics", losses)
-        if single.joint in mimics:
+        if not own:
+            ET.SubElement(joint, "mimic", joint=hinge.joint_names[single.freedom], multiplier=repr(single.ratio))
+        elif single.joint in mimics:
             _, (leader, factor) = mimics[single.joint].factors
             follows = {"joint": leader, "multiplier": repr(-factor), "offset": repr(mimics[single.joint].offset)}
             ET.SubElement(joint, "mimic", follows)

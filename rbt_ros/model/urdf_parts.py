@@ -11,7 +11,7 @@ from rbt_ros.core.vec import qmul, qturn, rotation, turn_quat
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, Quaternion, from_roll_pitch_yaw, unit_quaternion
 from rbt_ros.model.elements import Element, Vector
-from rbt_ros.model.robot import FREEDOM_NAMES
+from rbt_ros.model.robot import CHAINED
 from rbt_ros.model.shapes import GREY, Shape, shape
 from rbt_ros.model.urdf import EXTENSION, UNLIMITED
 
@@ -222,15 +222,15 @@ def _extended(made: Joint) -> Joint:
     extension = made.element.child(EXTENSION)
     if extension is None:
         return made
-    known = ("kind", "hinge", "quaternion", "axis", "axis2", *SPRING)
+    known = ("kind", "hinge", "quaternion", "axis", "axis2", "pitch", *SPRING)
     for key in extension.attributes:
         if key not in known:
             raise extension.error(f"unknown attribute '{key[:40]}'; the attributes here are {', '.join(known)}.")
-    given = made.given | {key: extension.number(key) for key in SPRING if key in extension.attributes}
+    given = made.given | {key: extension.number(key) for key in (*SPRING, "pitch") if key in extension.attributes}
     given |= {key: extension.vector(key) for key in ("axis", "axis2") if key in extension.attributes}
     made = made._replace(given=given)
     kind = extension.attributes.get("kind", "")
-    chains = {k.name.lower(): k for k in FREEDOM_NAMES}
+    chains = {kind.name.lower(): kind for kind in CHAINED}
     if kind == "spherical" and made.kind == JointKind.FREE:
         return made._replace(kind=JointKind.SPHERICAL)
     if kind in chains and made.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):

@@ -40,7 +40,7 @@ def robot_from_urdf(text: str | bytes, name: str = "URDF", base: str = "floating
     links: dict[str, Link] = {element.text("name"): link(element, materials) for element in document.all("link")}
     joints: dict[str, Joint] = {element.text("name"): joint(element) for element in document.all("joint")}
     root = root_of(document, links, joints.values())
-    mimics = [joint for joint in joints.values() if joint.mimic is not None]
+    mimics = [joint for joint in joints.values() if joint.mimic is not None and joint.mimic["leader"] != joint.hinge]
     hinges = hinges_of(links, joints)
     if root == WORLD:
         del links[WORLD]

@@ -1,25 +1,22 @@
 """How the parts of a URDF document hang together: one tree, hinges of several axes, links without mass."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from rbt_ros.core.hinge_kinds import FIRST, HINGE_KINDS, SECOND
 from rbt_ros.core.types import JointKind
 from rbt_ros.core.vec import qmul, qturn
+from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, Quaternion
+from rbt_ros.model.checks import unit
 from rbt_ros.model.elements import Element, Vector
-from rbt_ros.model.robot import FREEDOM_NAMES, WORLD
+from rbt_ros.model.robot import WORLD, Hinge
 from rbt_ros.model.shapes import Shape
 from rbt_ros.model.urdf_parts import SPRING, ZERO, Joint, Link
 
-TURN, SLIDE = JointKind.REVOLUTE, JointKind.PRISMATIC
-CHAINS = {  # the single axes of a hinge, in the order of FREEDOM_NAMES
-    JointKind.CYLINDRICAL: (TURN, SLIDE),
-    JointKind.UNIVERSAL: (TURN, TURN),
-    JointKind.PLANAR: (SLIDE, SLIDE, TURN),
-}
+NOWHERE = (0.0, 0.0, 0.0)
+SAME = 1e-9  # to which the parts of a chain must agree
 
 
 def root_of(document: Element, links: dict[str, Link], joints: Iterable[Joint]) -> str:
@@ -75,13 +72,7 @@ def hinges_of(links: dict[str, Link], joints: dict[str, Joint]) -> list[Joint]:
         else:
             hinges.append(_floating(joint) if joint.kind == JointKind.FREE else joint)
     for name, chain in parts.items():
-        kind = chain[0].hinge_kind
-        names = [f"{name}_{suffix}" for suffix in FREEDOM_NAMES[kind]]
-        chain.sort(key=lambda joint: names.index(joint.name) if joint.name in names else -1)
-        _check_chain(name, kind, names, chain, links, joints)
-        for joint in chain[:-1]:
-            del links[joint.child]
-        hinges.append(_joined(name, kind, chain))
+        hinges.append(_joined(name, chain[0].hinge_kind, chain, links, joints))
     return hinges
 
 
@@ -99,52 +90,61 @@ def _floating(joint: Joint) -> Joint:
     return joint
 
 
-def _check_chain(
-    name: str, kind: JointKind, names: list[str], chain: list[Joint], links: dict[str, Link], joints: dict[str, Joint]
-) -> None:
-    """Whether the chain is as our writer makes it."""
-    first, word = chain[0], kind.name.lower()
-    way_out = "To read them as hinges of their own, remove kind and hinge from <rbt>."
-    expected = [(n, k, kind) for n, k in zip(names, CHAINS[kind], strict=True)]
-    if [(j.name, j.kind, j.hinge_kind) for j in chain] != expected:
-        axes = ", ".join(f"{n} ({k.name.lower()})" for n, k, _ in expected)
-        found = ", ".join(f"{j.name} ({j.kind.name.lower()})" for j in chain)
-        raise first.element.error(f"hinge '{name}' is {word}: joints {axes}, not {found}. {way_out}")
+def _joined(name: str, kind: JointKind, chain: list[Joint], links: dict[str, Link], joints: dict[str, Joint]) -> Joint:
+    """The hinge that a chain of joints is, if it is as our writer makes it; the links between go."""
+    bare = Hinge(name, kind, "", "", NOWHERE, IDENTITY, NOWHERE, NOWHERE)
+    expected = bare.single_axes
+    names = [single.joint for single in expected]
+    chain = sorted(chain, key=lambda joint: names.index(joint.name) if joint.name in names else -1)
+    first, last, about = chain[0], chain[-1], [HINGE_KINDS[kind].freedoms[single.freedom].about for single in expected]
+
+    def wrong(joint: Joint, what: str) -> ModelError:
+        way_out = "To read them as hinges of their own, remove kind and hinge from <rbt>."
+        return joint.element.error(f"hinge '{name}' is {kind.name.lower()}: {what}. {way_out}")
+
+    if [(j.name, j.kind, j.hinge_kind) for j in chain] != [(single.joint, single.kind, kind) for single in expected]:
+        wanted = ", ".join(f"{single.joint} ({single.kind.name.lower()})" for single in expected)
+        raise wrong(first, f"joints {wanted}, not {', '.join(f'{j.name} ({j.kind.name.lower()})' for j in chain)}")
     for inner, outer in zip(chain, chain[1:], strict=False):
         link, place = links[inner.child], (outer.at, outer.quaternion)
         users = [j.name for j in joints.values() if j.parent == inner.child]
         if users != [outer.name] or link.inertial or link.shapes or place != (ZERO, IDENTITY):
-            raise outer.element.error(
-                f"hinge '{name}' is {word}: joint '{outer.name}' must hang alone, without <origin>, on the bare link "
-                f"that joint '{inner.name}' moves. {way_out}"
+            alone = "must hang alone, without <origin>, on the bare link"
+            raise wrong(outer, f"joint '{outer.name}' {alone} that joint '{inner.name}' moves")
+        del links[inner.child]
+    own = [joint for joint in chain if joint.name in bare.joint_names]  # others go with one of these
+    for one, other in zip(own, own[1:], strict=False):
+        if [one.given.get(key, 0.0) for key in SPRING] != [other.given.get(key, 0.0) for key in SPRING]:
+            values = f"it has one {', '.join(SPRING)} for all its freedoms"
+            raise wrong(other, f"{values}, and joints '{one.name}' and '{other.name}' differ in them")
+    given = {key: value for key, value in (first.given | own[0].given).items() if key not in ("axis", "limits")}
+    given["axis"] = chain[about.index(FIRST)].given["axis"]
+    if SECOND in about:
+        given["axis2"] = chain[about.index(SECOND)].given["axis"]
+    if "pitch" not in given and any(freedom.winds for freedom in HINGE_KINDS[kind].freedoms):
+        raise wrong(own[0], f"its pitch is missing in the <rbt> of joint '{own[0].name}', in m for each full turn")
+    axes = (unit(given["axis"], first.name), unit(given.get("axis2", given["axis"]), first.name))
+    said = Hinge(name, kind, "", "", NOWHERE, IDENTITY, *axes, pitch=given.get("pitch", 0.0)).single_axes
+    for joint, single in zip(chain, said, strict=True):
+        if math.dist(unit(joint.given["axis"], joint.name), single.axis) > SAME:
+            raise wrong(joint, f"the axis of joint '{joint.name}' must be ({_numbers(single.axis)}) beside the others'")
+        if joint.name not in bare.joint_names and not _goes_with(joint, names[-1], single.ratio):
+            raise wrong(
+                joint,
+                f"joint '{joint.name}' must mimic '{names[-1]}' by pitch / 2π = {single.ratio:.9g} m/rad, offset 0",
             )
-        if [inner.given.get(key, 0.0) for key in SPRING] != [outer.given.get(key, 0.0) for key in SPRING]:
-            raise outer.element.error(
-                f"hinge '{name}' has one {', '.join(SPRING)} for all its freedoms, and joints '{inner.name}' and "
-                f"'{outer.name}' differ in them. {way_out}"
-            )
-    a = [np.array(joint.given["axis"]) / np.linalg.norm(joint.given["axis"]) for joint in chain]
-    straight = {
-        JointKind.CYLINDRICAL: lambda: np.abs(a[0] - a[1]).max(),
-        JointKind.UNIVERSAL: lambda: 0.0,
-        JointKind.PLANAR: lambda: np.abs(np.cross(a[2], a[0]) - a[1]).max(),
-    }
-    if straight[kind]() > 1e-9:
-        rule = "both axes alike" if kind == JointKind.CYLINDRICAL else "x, y and the axis of the turn at right angles"
-        raise first.element.error(f"hinge '{name}' is {word}: it has {rule}. {way_out}")
-
-
-def _joined(name: str, kind: JointKind, chain: list[Joint]) -> Joint:
-    first, last = chain[0], chain[-1]
-    given = {key: value for key, value in first.given.items() if key not in ("axis", "limits")}
-    given["axis"] = last.given["axis"] if kind == JointKind.PLANAR else first.given["axis"]
-    if kind == JointKind.PLANAR:
-        given["axis2"] = first.given["axis"]
-    elif kind == JointKind.UNIVERSAL:
-        given["axis2"] = last.given["axis"]
-    if any("limits" in joint.given for joint in chain):
-        given["limits"] = [joint.given.get("limits", (-math.inf, math.inf)) for joint in chain]
+    if any("limits" in joint.given for joint in own):
+        given["limits"] = [joint.given.get("limits", (-math.inf, math.inf)) for joint in own]
     return Joint(name, first.element, kind, first.parent, last.child, first.at, first.quaternion, given)
+
+
+def _goes_with(joint: Joint, leader: str, ratio: float) -> bool:
+    mimic = joint.mimic or {"leader": "", "ratio": 0.0, "offset": 0.0}
+    return (mimic["leader"], mimic["offset"]) == (leader, 0.0) and abs(mimic["ratio"] - ratio) <= SAME * abs(ratio)
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.9g}" for value in values)
 
 
 def merge_massless(root: str, links: dict[str, Link], hinges: list[Joint]) -> list[Joint]:

@@ -123,7 +123,9 @@ def test_what_other_tools_see():
     """Types and names: single axes with massless links between; a hinge that moves by no JointState floats."""
     b = RobotBuilder("zoo")
     for kind in KINDS:
-        b.body(f"{kind}_body", mass=1, inertia=(1, 1, 1)).hinge(kind, kind, parent="world", child=f"{kind}_body")
+        winds = {"pitch": 0.1} if kind == "screw" else {}
+        b.body(f"{kind}_body", mass=1, inertia=(1, 1, 1))
+        b.hinge(kind, kind, parent="world", child=f"{kind}_body", **winds)
     b.body("stopped", mass=1, inertia=(1, 1, 1))
     b.hinge("stop", "revolute", parent="world", child="stopped", limits=(-1, 2))
     root = ET.fromstring(urdf_text(b.build()))
@@ -144,10 +146,12 @@ def test_what_other_tools_see():
         ("planar_y", "prismatic", "planar_x", "planar_y"),
         ("planar_turn", "continuous", "planar_y", "planar_body"),
         ("free", "floating", "world", "free_body"),
+        ("screw_slide", "prismatic", "world", "screw_slide"),
+        ("screw", "continuous", "screw_slide", "screw_body"),
         ("stop", "revolute", "world", "stopped"),
     ]
     bare = [link.get("name") for link in root.iter("link") if link.find("inertial") is None]
-    assert bare == ["world", "cylindrical_turn", "universal_1", "planar_x", "planar_y"]
+    assert bare == ["world", "cylindrical_turn", "universal_1", "planar_x", "planar_y", "screw_slide"]
     limit = root.find("joint[@name='stop']/limit")
     assert (float(limit.get("lower")), float(limit.get("upper"))) == (-1, 2)
     assert float(root.find("joint[@name='prismatic']/limit").get("upper")) == 1e9
