@@ -1,7 +1,7 @@
 """The equations of motion of a tree under its inputs: q̇, v̇."""
 
 from rbt_ros.core.articulated import set_out, solve_tree
-from rbt_ros.core.forces import account, attraction, efforts, inner_friction, loads
+from rbt_ros.core.forces import account, body_forces, efforts, inner_friction
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import rates
 from rbt_ros.core.types import KIND, NQ, SINK_FLOOR, Q
@@ -25,8 +25,7 @@ def derivative(model, y, input, t_ns, s, work, ydot):
     rates(model, q, v, ydot)
     set_out(model, q, v, work)
     efforts(model, q, v, input, t_ns, s, work)
-    attraction(model, work)
-    loads(model, input, t_ns, s, work)
+    body_forces(model, v, input, t_ns, s, work)
     if y.shape[0] > nq + nv:
         account(model, q, v, input, t_ns, s, work, ydot[nq + nv :])
     solve_tree(model, v, work, vdot)

@@ -5,8 +5,10 @@ import math
 from rbt_ros.core.jit import kernel
 from rbt_ros.core.joints import twist
 from rbt_ros.core.lanes import common, larger, root
+from rbt_ros.core.laws import call
 from rbt_ros.core.signals import driven_effort, signal_value
 from rbt_ros.core.types import (
+    ALONE,
     ATTRACTION,
     ATTRACTOR,
     COM,
@@ -18,11 +20,17 @@ from rbt_ros.core.types import (
     INERTIA,
     KIND,
     LOAD_BODY,
+    LOAD_DATA,
     LOAD_FORCE,
     LOAD_FRAME,
+    LOAD_LAW,
     LOAD_MOMENT,
+    LOAD_OTHER,
+    LOAD_OTHER_POINT,
     LOAD_POINT,
+    LOAD_SIDE,
     LOAD_SIGNAL,
+    LOAD_STORES,
     MASS,
     NV,
     PARENT,
@@ -203,13 +211,11 @@ def gravity_potential(model, pose):
 
 
 @kernel
-def load_wrench(model, input, k, t_ns, s, R_WB):
-    """Moment about the body's origin and force, world axes, of row k of Input.load."""
+def constant_wrench(model, input, k, t_ns, s, R_WB):
+    """Moment about the body's origin and force, world axes, of row k of Input.load, which has no law."""
     n, f = row3(input.load, k, LOAD_MOMENT), row3(input.load, k, LOAD_FORCE)
-    signal = int(common(input.load[k, LOAD_SIGNAL])) - 1
-    if signal >= 0:
-        gain = signal_value(input, signal, t_ns, s)
-        n, f = scale(gain, n), scale(gain, f)
+    gain = load_gain(input, k, t_ns, s)
+    n, f = scale(gain, n), scale(gain, f)
     if common(input.load[k, LOAD_FRAME]) != WORLD_AXES:
         n, f = turn(R_WB, n), turn(R_WB, f)
     i = int(common(input.load[k, LOAD_BODY]))
@@ -218,12 +224,70 @@ def load_wrench(model, input, k, t_ns, s, R_WB):
 
 
 @kernel
-def loads(model, input, t_ns, s, work):
-    """The external wrenches of Input.load."""
+def load_gain(input, k, t_ns, s):
+    """What row k of Input.load is times."""
+    signal = int(common(input.load[k, LOAD_SIGNAL])) - 1
+    return signal_value(input, signal, t_ns, s) if signal >= 0 else 1.0
+
+
+@kernel
+def place_of(model, i, point, v, work):
+    """Body i, or the world for -1, at that point as laws see it: the numbers of `laws.Place`."""
+    R, w, inside = row9(work.bodies, i, ROT), row3(work.bodies, i, SPIN), 1.0 if i >= 0 else 0.0
+    r = turn(R, add(scale(inside, row3(model.body, i, COM)), point))
+    p, moves = add(row3(work.bodies, i, POS), r), add(origin_velocity(model, i, v, work), cross(w, r))
+    I = row6(model.body, i, INERTIA)
+    return (
+        *p,
+        *moves,
+        *w,
+        *R[0],
+        *R[1],
+        *R[2],
+        inside * model.body[i, MASS],
+        *scale(inside, I[:3]),
+        *scale(inside, I[3:]),
+    )
+
+
+@kernel
+def law_wrench(model, input, k, v, t_ns, s, work):
+    """What row k of Input.load, which has a law, does: see `load_wrench`."""
+    i, other = int(common(input.load[k, LOAD_BODY])), int(common(input.load[k, LOAD_OTHER]))
+    at, start = common(input.load[k, LOAD_LAW]), int(common(input.load[k, LOAD_DATA]))
+    t, side = t_ns / 1e9 + s, common(input.load[k, LOAD_SIDE])
+    a = place_of(model, i, row3(input.load, k, LOAD_POINT), v, work)
+    if other == ALONE:
+        x = call(at, input.data, start, a, t)
+    else:
+        b = place_of(model, other, row3(input.load, k, LOAD_OTHER_POINT), v, work)
+        if side < 0.0:
+            a, b = b, a
+        x = call(at, input.data, start, (*a, *b), t)
+    gain = side * load_gain(input, k, t_ns, s)
+    n, f = scale(gain, (x[0], x[1], x[2])), scale(gain, (x[3], x[4], x[5]))
+    # in the point of a, on both
+    return add(n, cross(sub((a[0], a[1], a[2]), row3(work.bodies, i, POS)), f)), f, load_gain(input, k, t_ns, s) * x[6]
+
+
+@kernel
+def load_wrench(model, input, k, v, t_ns, s, work):
+    """Moment about the body's origin and force, world axes, of row k of Input.load; and, where there is a potential,
+    the power that it takes for good."""
+    if common(input.load[k, LOAD_LAW]) != 0.0:
+        return law_wrench(model, input, k, v, t_ns, s, work)
+    i = int(common(input.load[k, LOAD_BODY]))
+    n, f = constant_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
+    return n, f, 0.0 * f[0]
+
+
+@kernel
+def body_forces(model, v, input, t_ns, s, work):
+    """All that acts on bodies besides uniform gravity: attraction, and the loads of Input. After the outward pass."""
+    attraction(model, work)
     for k in range(input.load.shape[0]):
-        i = int(common(input.load[k, LOAD_BODY]))
-        n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
-        take_off(i, work, n, f)
+        n, f, _ = load_wrench(model, input, k, v, t_ns, s, work)
+        take_off(int(common(input.load[k, LOAD_BODY])), work, n, f)
 
 
 # ------------------------------------------------------------------------- what changes momentum and energy
@@ -257,16 +321,19 @@ def account(model, q, v, input, t_ns, s, work, out):
         j = input.signal[k, DRIVES]
         if j >= 0:
             power += driven_effort(input, k, q, v, t_ns, s) * v[j]
-    inner = power
+    inner, taken = power, dissipated_power(model, v)
     for k in range(input.load.shape[0]):
         i = int(common(input.load[k, LOAD_BODY]))
-        n, f = load_wrench(model, input, k, t_ns, s, row9(work.bodies, i, ROT))
+        n, f, loss = load_wrench(model, input, k, v, t_ns, s, work)
         turning, v_WB = dot(n, row3(work.bodies, i, SPIN)), origin_velocity(model, i, v, work)
-        power += turning + dot(f, v_WB)
+        if common(input.load[k, LOAD_STORES]) == 0.0:
+            power += turning + dot(f, v_WB)
+        elif common(input.load[k, LOAD_SIDE]) > 0.0:
+            taken += loss
         inner += turning + dot(f, sub(v_WB, v_C))
         moment = add(moment, add(n, cross(sub(row3(work.bodies, i, POS), p_C), f)))
         force = add(force, f)
-    out[0], out[1] = power, dissipated_power(model, v)
+    out[0], out[1] = power, taken
     if out.shape[0] > 2:
         out[2], out[3], out[4] = moment
         out[5] = inner

@@ -10,7 +10,7 @@ Nothing here is called by a step.
 
 from rbt_ros.core.articulated import row3_efforts
 from rbt_ros.core.constraints import BODY_A, BODY_B, COMMON, POINT_B, from_common
-from rbt_ros.core.forces import attraction, efforts, loads, take_off
+from rbt_ros.core.forces import body_forces, efforts, take_off
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.newton_euler import body_wrenches, carry_to_parent
 from rbt_ros.core.types import KIND, JointKind, V
@@ -26,8 +26,7 @@ def hinge_wrenches(model, q, v, vdot, input, t_ns, row, pull, work, wrench):
     force of each on its body B, at its point.
     """
     body_wrenches(model, q, v, vdot, work)
-    attraction(model, work)
-    loads(model, input, t_ns, 0.0, work)
+    body_forces(model, v, input, t_ns, 0.0, work)
     for r in range(row.shape[0]):
         take_off_pull(model, row, r, row3(pull, r, 0), row3(pull, r, 3), work)
     efforts(model, q, v, input, t_ns, 0.0, work)

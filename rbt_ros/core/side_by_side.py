@@ -14,6 +14,7 @@ from rbt_ros.core.dynamics import derivative
 from rbt_ros.core.integrate import all_finite, stage_state, step_along, tableau
 from rbt_ros.core.jit import routine
 from rbt_ros.core.lanes import LANES, lanes, zeros_in_lanes
+from rbt_ros.core.laws import ENTRIES
 from rbt_ros.core.types import (
     COULOMB,
     COUNT,
@@ -23,7 +24,11 @@ from rbt_ros.core.types import (
     LAW,
     LINEAR,
     LOAD_BODY,
+    LOAD_DATA,
     LOAD_FRAME,
+    LOAD_LAW,
+    LOAD_OTHER,
+    LOAD_SIDE,
     LOAD_SIGNAL,
     STAGES,
     TURN,
@@ -93,7 +98,7 @@ def outline(run: Run) -> tuple:
         model.world.tobytes(),
         (model.body[:, TURN] == 1.0).tobytes(),
         (model.freedom[:, COULOMB] != 0.0).tobytes(),
-        input.load[:, [LOAD_BODY, LOAD_FRAME, LOAD_SIGNAL]].tobytes(),
+        input.load[:, [LOAD_BODY, LOAD_FRAME, LOAD_SIGNAL, LOAD_LAW, LOAD_DATA, LOAD_SIDE, LOAD_OTHER]].tobytes(),
         input.signal.tobytes(),
         len(input.data),
         *knots,
@@ -115,7 +120,7 @@ class Eight:
         )
         input = first.input._replace(
             tau=side_by_side([input.tau for input in inputs]),
-            load=side_by_side([input.load for input in inputs]),
+            load=side_by_side([in_lanes(input.load) for input in inputs]),
             data=side_by_side([input.data for input in inputs]),
         )
         bodies = side_by_side([rows_and_world(run.work, len(first.model.tree)) for run in runs])
@@ -141,6 +146,15 @@ def side_by_side(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Arrays of one shape, (*shape, LANES): each in a lane, the last one in all that are left."""
     together = zeros_in_lanes(arrays[0].shape)
     return np.stack([*arrays, *[arrays[-1]] * (LANES - len(arrays))], axis=-1, out=together)
+
+
+def in_lanes(load: np.ndarray) -> np.ndarray:
+    """Input.load with the addresses of laws that compute eight at once."""
+    if not load[:, LOAD_LAW].any():
+        return load
+    load = load.copy()
+    load[:, LOAD_LAW] = [ENTRIES[at].address(in_lanes=True) if at else 0.0 for at in load[:, LOAD_LAW]]
+    return load
 
 
 def rows_and_world(work: Work, n: int) -> np.ndarray:

@@ -52,7 +52,14 @@ LOAD_POINT = 2  # p_BcmQ_B [m], 3: where the force acts, from the CoM, in body a
 LOAD_MOMENT = 5  # [N·m], 3
 LOAD_FORCE = 8  # [N], 3
 LOAD_SIGNAL = 11  # 0: constant; k: times the value of signal k - 1
-LOAD_COLUMNS = 12
+LOAD_LAW = 12  # 0: moment and force as above; else where the law that gives them is called: see `laws.py`
+LOAD_DATA = 13  # where its parameters start in Input.data
+LOAD_SIDE = 14  # 1: this is the body a of the law, -1: it is the body b
+LOAD_OTHER = 15  # index of the other body, WORLD_ROW, or ALONE
+LOAD_OTHER_POINT = 16  # on that one, as LOAD_POINT (of the world: from its origin), 3
+LOAD_STORES = 19  # 1: what it does is in its potential, 0: it is work from outside
+LOAD_COLUMNS = 20
+ALONE, WORLD_ROW = -2, -1
 BODY_AXES, WORLD_AXES = 0.0, 1.0
 
 # columns of Input.signal; the laws are in `signals.py`
