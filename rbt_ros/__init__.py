@@ -25,6 +25,7 @@ _FACE = {
     "Wrench": "rbt_ros.model.inputs",
     "WrenchCommand": "rbt_ros.model.inputs",
     "Effort": "rbt_ros.model.inputs",
+    **dict.fromkeys(("ForceLaw", "Parameter", "FORCES"), "rbt_ros.plug.force"),
     **dict.fromkeys(("Lock", "Unlock", "Dock", "Undock", "Prescribe", "Release", "ModeChange"), "rbt_ros.model.modes"),
     "Measured": "rbt_ros.model.measured",
     "Measurement": "rbt_ros.model.measured",

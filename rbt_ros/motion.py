@@ -16,6 +16,7 @@ from rbt_ros.core.side_by_side import Run
 from rbt_ros.core.types import State
 from rbt_ros.errors import ChangeError, ModelError, RbtError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
+from rbt_ros.model.body_forces import culprit, told
 from rbt_ros.model.checks import remembered, whole_number
 from rbt_ros.model.constraints import PRESCRIBE
 from rbt_ros.model.contacts import Forces, idle_forces
@@ -165,7 +166,10 @@ class Motion(HasModes):
 
     def _renew(self) -> None:
         """Find out what acts now."""
+        before = self._inputs.laws
         self._inputs.renew(self.tick)
+        if self._inputs.laws != before:  # the energy has other parts now
+            self._balance.forget()
         self._acting = self._mech.now.acting(self._inputs.current)
 
     def _assemble(self, *, is_open: bool) -> None:
@@ -241,7 +245,7 @@ class Motion(HasModes):
     def plain_run(self) -> Run | None:
         """What moves from here on and how, if it can go side by side with others: see `core/side_by_side.py`."""
         self._ensure()
-        if not self._how.is_plain:
+        if not self._how.is_plain or not all(law.force.law.compiled for law in self._inputs.laws):
             return None
         mech = self._mech
         return Run(mech.model, mech.y, self._acting, self.h_ns, self._how.method, mech.work, self.t_ns)
@@ -261,7 +265,17 @@ class Motion(HasModes):
 
     def _failure(self, code: int, body: int) -> str:
         hinge, tick = self._mech.now.robot.hinges[body].name, self.tick + 1
-        return f"tick {tick}, t = {self.ticks.ns(tick) * 1e-9:.9g} s: {FAILURES[code].format(hinge)}"
+        at = f"tick {tick}, t = {self.ticks.ns(tick) * 1e-9:.9g} s"
+        pose, twist, _ = self._observed()
+        guilty = culprit(self.robot, self._inputs.laws, pose, twist, self.t_ns)
+        return f"{at}: {FAILURES[code].format(hinge)}{guilty}"
+
+    def _observed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Poses and twists of the bodies' own frames; the summary."""
+        n = len(self.robot.bodies)
+        pose, twist, spin, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty((n, 3)), np.empty(inv.SUMMARY_COLUMNS)
+        inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, spin, summary)
+        return *self._mech.now.frames(pose, twist), summary
 
     @in_words(ScenarioError)
     def warm_up(self, changes: bool = False) -> None:
@@ -329,13 +343,16 @@ class Motion(HasModes):
     def sample(self) -> Sample:
         """Everything there is to know now."""
         self._ensure()
-        n, nq, motion = len(self.robot.bodies), self.robot.coordinates, self._mech.seen()
-        pose, twist, spin, summary = np.empty((n, 7)), np.empty((n, 6)), np.empty((n, 3)), np.empty(inv.SUMMARY_COLUMNS)
-        inv.observe(self._mech.model, self._mech.y, self._mech.work, pose, twist, spin, summary)
-        pose, twist = self._mech.now.frames(pose, twist)
+        nq, motion = self.robot.coordinates, self._mech.seen()
+        pose, twist, summary = self._observed()
         if self.changes:
             summary[[inv.POTENTIAL, inv.WORK, inv.DISSIPATED]] += self._mech.stored, self._mech.driven, self._mech.lost
             summary[inv.ENERGY_PARTS] += abs(self._mech.stored)
+        load = self._inputs.current.load
+        if self._inputs.laws:
+            load, stored = told(self.robot, self._inputs.laws, self._inputs.current, pose, twist, self.t_ns)
+            summary[inv.POTENTIAL] += stored
+            summary[inv.ENERGY_PARTS] += abs(stored)
         lost, driven = (self._mech.contacts.lost, self._mech.contacts.driven) if self._mech.contacts else (0.0, 0.0)
         summary[[inv.WORK, inv.DISSIPATED]] += driven, lost
         values, forces = summary.tolist(), self._forces()
@@ -345,7 +362,7 @@ class Motion(HasModes):
             motion[:nq],
             motion[nq:],
             self._inputs.current.tau,
-            self._inputs.current.load,
+            load,
             pose,
             twist,
             Energy(values[inv.KINETIC], values[inv.POTENTIAL]),

@@ -9,6 +9,7 @@ from rbt_ros.core import integrate
 from rbt_ros.core import types as t
 from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
+from rbt_ros.model.body_forces import body_force
 from rbt_ros.model.checks import END_NS, natural, numbers, time_ns, whole_number
 from rbt_ros.model.coordinates import BodyStart, HingeStart
 from rbt_ros.model.friction import with_friction
@@ -25,6 +26,7 @@ from rbt_ros.model.stabilise import Stabilise
 from rbt_ros.model.ticks import Ticks, refuse_beyond, step_ns
 from rbt_ros.model.world import world_row
 from rbt_ros.motion import Motion
+from rbt_ros.plug.force import ForceLaw
 from rbt_ros.results import Result
 from rbt_ros.running import run
 
@@ -382,6 +384,30 @@ class Simulation(Motion):
             steps = self.ticks.nearest(to_ns) - self.ticks.nearest(from_ns)
             signal = sampled(signal, self.h_ns, integrate.stage_nodes(self._how.method), steps)
         self._inputs.plan(PlannedInput(what, signal, from_ns, to_ns))
+        self._tell_changed()
+
+    @in_words(ScenarioError)
+    def add_force(
+        self,
+        law: str | ForceLaw | Callable[..., Any],
+        *bodies: str,
+        at: Sequence[Any] = (),
+        start: float = 0.0,
+        stop: float | None = None,
+        signal: Signal | None = None,
+        **parameters: Any,
+    ) -> None:
+        """Let a force that follows from the motion act, as `forces:` of a scenario does.
+
+        law: a name (`rbt.FORCES.names()`), a `rbt.ForceLaw`, or a Python function of (t [s], body) that gives a force,
+        or (moment, force), in world axes; it is called at every stage, which takes some microseconds. bodies: one, or
+        two of which one may be "world". at: a point for each, "com" (default), "origin" or in its frame [m].
+        """
+        from_ns, to_ns = time_ns(start, "start"), None if stop is None else time_ns(stop, "stop")
+        if to_ns is not None and to_ns <= from_ns:
+            raise ScenarioError(f"stop {stop} s must lie after start {start} s.")
+        force = body_force(self.robot, law, bodies, at, parameters)
+        self._inputs.plan(PlannedInput(force, signal, from_ns, to_ns))
         self._tell_changed()
 
     def drop_commands(self) -> bool:

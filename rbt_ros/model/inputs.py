@@ -10,6 +10,7 @@ from rbt_ros.core.signals import Signal, scaled, signal_arrays
 from rbt_ros.core.types import Input
 from rbt_ros.errors import MessageError, ModelError, ScenarioError
 from rbt_ros.kinds import in_words
+from rbt_ros.model.body_forces import BodyForce, LawRows, law_rows
 from rbt_ros.model.checks import remembered, whole_numbers
 from rbt_ros.model.coordinates import coordinate_slices, is_finite
 from rbt_ros.model.hinge_commands import HingeCommand, HingeInput, HingeTorque, HingeTrajectory
@@ -21,6 +22,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.ticks import Ticks
 
 NO_LOAD = np.zeros((0, t.LOAD_COLUMNS))
+REST_OF_ROW = (0.0,) * (t.LOAD_COLUMNS - t.LOAD_SIGNAL)  # of one without signal and law
 
 Vector = tuple[float, float, float]
 FOR_EVER = 2**62  # [ticks] what has no end
@@ -46,7 +48,7 @@ class Effort(NamedTuple):
 class PlannedInput(NamedTuple):
     """An input of a scenario; its ends are rounded to whole ticks."""
 
-    what: Wrench | Effort  # times the signal, where there is one
+    what: Wrench | Effort | BodyForce  # times the signal, where there is one
     signal: Signal | None = None  # of the time since from_ns
     from_ns: int = 0
     to_ns: int | None = None
@@ -78,7 +80,7 @@ class Latched(NamedTuple):
 
 
 class _Timed(NamedTuple):
-    """One input with its ticks: a row of Input.load, or a (nv,) array of efforts, times a signal."""
+    """One input with its ticks: a row of Input.load, LawRows, or a (nv,) array of efforts, times a signal."""
 
     value: Any
     first: int
@@ -100,6 +102,7 @@ class Timeline:
         self._commanded: dict[str, _Timed] = {}  # the last valid wrench on each body
         self.targets = Targets(robot)  # of the hinges
         self.current = Input(self.targets.efforts, NO_LOAD)
+        self.laws: tuple[LawRows, ...] = ()  # those of `current`, in the order of their rows
         self.acts = False  # whether anything does, while `current` holds
         self.current_end = 0  # the first tick for which `current` does not hold
 
@@ -115,7 +118,10 @@ class Timeline:
         first = self._ticks.nearest(planned.from_ns)
         end = FOR_EVER if planned.to_ns is None else max(first + 1, self._ticks.nearest(planned.to_ns))
         what = planned.what
-        value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
+        if isinstance(what, BodyForce):
+            value: Any = law_rows(self._robot, what)
+        else:
+            value = self._row(what) if isinstance(what, Wrench) else self._spread(what)
         return _Timed(value, first, end, planned.signal, self._ticks.ns(first))
 
     def plan_change(self, planned: PlannedChange) -> None:
@@ -297,22 +303,32 @@ class Timeline:
     def renew(self, tick: int) -> None:
         """Make `current` hold from `tick` on, and find the tick at which it ends."""
         timed = [*self._planned, *self._commanded.values()]
-        rows, efforts, signals = [], self.targets.efforts, self.targets.driven()
+        rows, efforts, signals, laws = [], self.targets.efforts, self.targets.driven(), []
         for item in timed:
             if not item.first <= tick < item.end:
                 continue
-            is_load = isinstance(item.value, tuple)
-            if item.signal is None:
-                rows += [item.value] if is_load else []
-                efforts = efforts if is_load else efforts + item.value
-            elif is_load:
+            if isinstance(item.value, np.ndarray):
+                if item.signal is None:
+                    efforts = efforts + item.value
+                else:
+                    driven = [(int(j), scaled(item.signal, item.value[j])) for j in np.nonzero(item.value)[0]]
+                    signals += [self._driven(item, signal, j) for j, signal in driven]
+                continue
+            if item.signal is not None:
                 signals.append(self._driven(item, item.signal, -1))
-                rows.append((*item.value[: t.LOAD_SIGNAL], float(len(signals))))
+            by = float(len(signals)) if item.signal else 0.0
+            if isinstance(item.value, LawRows):
+                laws.append((item.value, by))
             else:
-                driven = [(int(j), scaled(item.signal, item.value[j])) for j in np.nonzero(item.value)[0]]
-                signals += [self._driven(item, signal, j) for j, signal in driven]
-        loads = np.array(rows) if rows else NO_LOAD
-        self.current = Input(efforts, loads, *(signal_arrays(signals) if signals else ()))
+                rows.append((*item.value[: t.LOAD_SIGNAL], by, *item.value[t.LOAD_SIGNAL + 1 :]))
+        input = Input(efforts, NO_LOAD, *(signal_arrays(signals) if signals else ()))
+        data = input.data
+        for law, by in laws:
+            for row in law.rows:
+                rows.append((*row[: t.LOAD_SIGNAL], by, row[t.LOAD_LAW], float(len(data)), *row[t.LOAD_DATA + 1 :]))
+            data = np.concatenate([data, law.data])
+        self.laws = tuple(law for law, _ in laws)
+        self.current = input._replace(load=np.array(rows) if rows else NO_LOAD, data=data)
         self.acts = bool(rows) or bool(signals) or bool(efforts.any())
         edges = [edge for item in timed for edge in (item.first, item.end) if edge > tick]
         edges += [self._tick_of(planned) for planned in self._changes[self._happened :]]
@@ -350,7 +366,7 @@ class Timeline:
             raise ModelError(f"wrench on '{wrench.body}': point {at} must be three finite numbers [m].")
         point = tuple(float(a) - c for a, c in zip(at, com, strict=True))
         axes = t.WORLD_AXES if wrench.frame == "world" else t.BODY_AXES
-        return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)), 0.0)
+        return (float(i), axes, *point, *(float(c) for c in (*wrench.moment, *wrench.force)), *REST_OF_ROW)
 
     def _spread(self, effort: Effort) -> np.ndarray:
         i = self._robot.hinge_index(effort.hinge)

@@ -143,6 +143,8 @@ class Reduction:
         if len(load):
             load = load.copy()
             load[:, t.LOAD_BODY] = self.rows[load[:, t.LOAD_BODY].astype(int)]
+            paired = (load[:, t.LOAD_LAW] != 0.0) & (load[:, t.LOAD_OTHER] >= 0.0)
+            load[paired, t.LOAD_OTHER] = self.rows[load[paired, t.LOAD_OTHER].astype(int)]
         if len(signal):
             signal = signal.copy()
             driving = signal[:, t.DRIVES] >= 0

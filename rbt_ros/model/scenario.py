@@ -10,6 +10,7 @@ from typing import Any
 
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError, ScenarioError
+from rbt_ros.model.body_forces import scenario_force
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.change_yaml import WORDS as CHANGES
 from rbt_ros.model.change_yaml import planned_change
@@ -31,7 +32,8 @@ from rbt_ros.paths import as_path, share
 
 Vector = tuple[float, float, float]
 KEYS = (
-    *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs", "stabilise"),
+    *("rbt", "robot", "gravity", "attraction", "step", "integrator", "rtol", "atol", "start", "inputs"),
+    *("forces", "stabilise"),
     *("duration", "seed", "outputs", "mode", "clock_start", "work_of_inputs"),
 )
 MODES = ("realtime", "lockstep", "fast")
@@ -137,6 +139,9 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
             given["start_hinges"] = _start_hinges(doc["start"]["hinges"], robot)
     if "inputs" in doc:
         given["inputs"] = tuple(_input(entry, robot) for entry in doc["inputs"].entries())
+    if "forces" in doc:
+        forces = tuple(_force(entry, robot) for entry in doc["forces"].entries())
+        given["inputs"] = (*given.get("inputs", ()), *forces)
     if "duration" in doc:
         given["duration_ns"] = _positive_time(doc["duration"])
         _check_ends(doc, given["duration_ns"], given.get("h_ns", Scenario.h_ns), given.get("inputs", ()))
@@ -157,7 +162,8 @@ def _check_ends(doc: Item, duration_ns: int, h_ns: int, inputs: Sequence[Planned
     """A run of no step is an error; an input after its end is worth a warning."""
     if duration_ns < h_ns:
         raise doc["duration"].error(f"{doc['duration'].value} is less than one step of {h_ns * 1e-6:g} ms.")
-    for item, planned in zip(doc["inputs"].entries() if inputs else (), inputs, strict=True):
+    items = [item for key in ("inputs", "forces") if key in doc for item in doc[key].entries()]
+    for item, planned in zip(items, inputs, strict=True):
         start_ns = planned.from_ns if isinstance(planned, PlannedInput) else planned.at_ns
         if start_ns > duration_ns:
             warnings.warn(
@@ -171,8 +177,9 @@ def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     integrator = doc["integrator"].choice(*INTEGRATORS)
     if text := obstacle(integrator, robot, attraction):
         raise doc["integrator"].error(text)
-    if "inputs" in doc and doc["inputs"].entries() and (text := no_inputs(integrator)):
-        raise doc["inputs"].error(text)
+    for key in ("inputs", "forces"):
+        if key in doc and doc[key].entries() and (text := no_inputs(integrator)):
+            raise doc[key].error(text)
     return integrator
 
 
@@ -403,12 +410,22 @@ def _input(item: Item, robot: Robot) -> PlannedInput | PlannedChange:
             f"changes: {', '.join(CHANGES)}."
         )
     what = _wrench(item, robot) if "wrench" in item else _effort(item, robot)
+    return PlannedInput(what, signal(item["signal"]) if "signal" in item else None, *_span(item))
+
+
+def _force(item: Item, robot: Robot) -> PlannedInput:
+    force = scenario_force(item, robot)
+    return PlannedInput(force, signal(item["signal"]) if "signal" in item else None, *_span(item))
+
+
+def _span(item: Item) -> tuple[int, int | None]:
+    """From and to [ns]."""
     from_ns = item["from"].nanoseconds() if "from" in item else 0
     to_ns = item["to"].nanoseconds() if "to" in item else None
     if (to_ns is not None and to_ns <= from_ns) or from_ns < 0:
         span = f"from {from_ns * 1e-9:g} s to {(to_ns or math.inf) * 1e-9:g} s"
         raise item.error(f"it acts {span}; it must start at 0 s or later and end after it starts.")
-    return PlannedInput(what, signal(item["signal"]) if "signal" in item else None, from_ns, to_ns)
+    return from_ns, to_ns
 
 
 def _effort(item: Item, robot: Robot) -> Effort:

@@ -36,6 +36,16 @@ UNITS: dict[str, dict[str, float | Fraction]] = {
     "plain number": {},
 }
 LONGEST_NS = 2**63
+
+
+def units_of(dimension: str) -> dict[str, float | Fraction]:
+    """The units of a dimension; of one that is not in the table it is the name of its only one, as "N s/m"."""
+    for units in (UNITS.get(dimension), *UNITS.values()):
+        if units is not None and (dimension in UNITS or units.get(dimension) == 1):
+            return units
+    return {dimension: 1}
+
+
 LONGEST = 200  # characters of a number with its unit
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?)\s*(\S.*?)?\s*")
 
@@ -81,9 +91,9 @@ def _exact(value: Any, dimension: str) -> float | Fraction:
             raise ValueError(f"'{value:.80}' is beyond what can be reckoned with")
         if unit is None:
             return Fraction(number) if dimension == "time" else float(number)
-        if unit not in UNITS[dimension]:
+        if unit not in units_of(dimension):
             raise ValueError(f"'{value:.80}' has the unit '{unit:.40}', which is no {dimension}{_hint(dimension)}")
-        factor = UNITS[dimension][unit]
+        factor = units_of(dimension)[unit]
         return Fraction(number) * factor if isinstance(factor, int | Fraction) else float(number) * factor
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not finite")
@@ -91,5 +101,5 @@ def _exact(value: Any, dimension: str) -> float | Fraction:
 
 
 def _hint(dimension: str) -> str:
-    units = ", ".join(UNITS[dimension])
+    units = ", ".join(units_of(dimension))
     return f"; write a number in SI or one with a unit of {dimension}: {units}" if units else ""

@@ -40,6 +40,10 @@ class Registry(Generic[T]):
             self._found[name] = self._load(name)
         return self._found[name]
 
+    def has(self, name: str, thing: T) -> bool:
+        """Whether that name stands for it, as far as it was asked for."""
+        return self._found.get(name) is thing
+
     def names(self) -> tuple[str, ...]:
         """All names, those of other packages too."""
         return tuple(sorted({*self._found, *self._known()}))

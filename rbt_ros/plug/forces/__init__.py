@@ -1,0 +1,1 @@
+"""The forces that ship with the package, a file each."""
