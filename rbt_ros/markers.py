@@ -15,10 +15,10 @@ from rbt_ros.fields import Fields, Quaternion, Vector3, header
 from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.looks import extent, looks, reaches
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import TRIANGLES, Shape, corners, kind_of, urdf_parts
 from rbt_ros.results import Sample
 
-ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, TEXT, MESH, TRIANGLES = 0, 1, 2, 3, 4, 9, 10, 11  # visualization_msgs/Marker
+ARROW, LINE_STRIP, TEXT = 0, 4, 9  # visualization_msgs/Marker
 ADD, DELETE = 0, 2
 TRAIL, TAIL = 1000, 60  # points of a path; of each, where several bodies would disappear behind their paths
 THIN, SMALLEST = 0.02, 0.1  # of the robot's size; [m]
@@ -90,8 +90,13 @@ class Markers:
         return numbered(markers, self._prefix, stamp)
 
     def _shapes(self) -> list[Fields]:
-        """In the frames of their bodies."""
-        return [shape_marker(body.name, shape) for body in self._robot.bodies for shape in looks(body)]
+        """In the frames of their bodies. Of what can be seen through, parts would show each other."""
+        return [
+            shape_marker(body.name, part)
+            for body in self._robot.bodies
+            for shape in looks(body)
+            for part in (urdf_parts(shape) if kind_of(shape).composed and shape.rgba[3] == 1.0 else [shape])
+        ]
 
     def _spins(self, sample: Sample, coms: np.ndarray) -> list[Fields]:
         """w_WB of each body that floats or hangs on the world, at its centre of mass."""
@@ -211,17 +216,16 @@ def marker(name: str, frame: str, kind: int, color: Color) -> Fields:
 
 
 def shape_marker(body: str, shape: Shape) -> Fields:
-    """A primitive or mesh in the frame of its body, with which RViz moves it."""
-    kind = {"box": CUBE, "cylinder": CYLINDER, "sphere": SPHERE, "mesh": MESH}[shape.kind]
-    sizes = {
-        "box": shape.size,
-        "mesh": shape.size,
-        "cylinder": (2 * shape.size[0], 2 * shape.size[0], shape.size[-1]),
-        "sphere": (2 * shape.size[0],) * 3,
-    }
-    return marker("shapes", body, kind, Color(*shape.rgba)) | {
-        "pose": {"position": Vector3(*shape.at), "orientation": Quaternion(*shape.quaternion)},
-        "scale": Vector3(*sizes[shape.kind]),
-        "frame_locked": True,
-        "mesh_resource": shape.file,
-    }
+    """A primitive, mesh or list of triangles in the frame of its body, with which RViz moves it."""
+    kind = kind_of(shape)
+    triangles = {"points": points_of(corners(shape).reshape(-1, 3))} if kind.marker == TRIANGLES else {}
+    return (
+        marker("shapes", body, kind.marker, Color(*shape.rgba))
+        | triangles
+        | {
+            "pose": {"position": Vector3(*shape.at), "orientation": Quaternion(*shape.quaternion)},
+            "scale": Vector3(*kind.scale(shape)),
+            "frame_locked": True,
+            "mesh_resource": shape.file,
+        }
+    )

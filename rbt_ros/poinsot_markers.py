@@ -17,13 +17,10 @@ from rbt_ros.core.poinsot import Poinsot, poinsot
 from rbt_ros.fields import Fields, Quaternion, Vector3
 from rbt_ros.markers import (
     ARROW_LENGTH,
-    CUBE,
     DELETE,
     LINE_STRIP,
-    SPHERE,
     THIN,
     TRAIL,
-    TRIANGLES,
     Color,
     local_origin,
     marker,
@@ -33,6 +30,7 @@ from rbt_ros.markers import (
 )
 from rbt_ros.model.attitude import matrices, nearest_quaternion, turn_all
 from rbt_ros.model.robot import WORLD, Robot
+from rbt_ros.plug.shapes import CUBE, SPHERE, TRIANGLES
 from rbt_ros.results import Sample
 
 POLHODE, HERPOLHODE = Color(1.0, 0.9, 0.2), Color(0.2, 0.9, 0.9)

@@ -5,9 +5,8 @@ import math
 import numpy as np
 
 from rbt_ros.model.attitude import nearest_quaternion
-from rbt_ros.model.mesh_size import mesh_radius
 from rbt_ros.model.robot import WORLD, Body, Robot
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import Shape, kind_of
 
 SMALLEST = 0.05  # [m] what is drawn where nothing has a size
 
@@ -34,18 +33,9 @@ def inertia_shapes(body: Body) -> list[Shape]:
 def extent(body: Body) -> float:
     """How far its looks go from the origin of its frame [m]; of a mesh that cannot be read: the box of the inertia."""
     shapes = looks(body)
-    if any(shape.kind == "mesh" and radius(shape) == 0.0 for shape in shapes):
+    if any(kind_of(shape).radius(shape) == 0.0 for shape in shapes):
         shapes += inertia_shapes(body)
-    return max((float(np.linalg.norm(shape.at)) + radius(shape) for shape in shapes), default=0.0)
-
-
-def radius(shape: Shape) -> float:
-    """Of the ball about its centre that holds it [m]; zero of a mesh that cannot be read."""
-    if shape.kind == "box":
-        return math.hypot(*shape.size) / 2
-    if shape.kind == "cylinder":
-        return math.hypot(shape.size[0], shape.size[1] / 2)
-    return shape.size[0] if shape.kind == "sphere" else mesh_radius(shape.file, shape.size)
+    return max((float(np.linalg.norm(shape.at)) + kind_of(shape).radius(shape) for shape in shapes), default=0.0)
 
 
 def reaches(robot: Robot) -> list[float]:

@@ -1,4 +1,4 @@
-"""How large the mesh of a shape is, so that pictures have room for it. Only viewers read the mesh itself."""
+"""The shape that is a mesh in a file, and how large it is, so that pictures have room. Only viewers read the mesh."""
 
 import functools
 import math
@@ -9,6 +9,8 @@ import numpy as np
 
 from rbt_ros.errors import ModelError, SetupError
 from rbt_ros.paths import content_of
+from rbt_ros.plug.shapes import MESH as MARKER
+from rbt_ros.plug.shapes import Shape, ShapeKind, Surface
 
 MOST_BYTES, MOST_OTHERS = 1 << 28, 1 << 24  # of a binary STL file (100 MB: 0.5 s); of others, which take longer
 HEADER, FACET = 84, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])  # binary STL
@@ -53,3 +55,35 @@ def _others_vertices(path: Path) -> np.ndarray:
 
     content_of(path, "a mesh", ModelError, MOST_OTHERS)
     return read_mesh(path, "m").vertices
+
+
+class MeshFile(ShapeKind):
+    """Its size is its scale along x, y, z; a negative one mirrors it."""
+
+    numbers = dict.fromkeys(("x", "y", "z"), "length")
+    rule = "none of them zero"
+    usual = (1.0, 1.0, 1.0)
+    from_file = True
+    urdf = {"scale": 3}
+    marker = MARKER
+
+    def fits(self, size: tuple[float, ...]) -> bool:
+        return 0.0 not in size
+
+    def triangles(self, shape: Shape) -> Surface:
+        raise ModelError(
+            f"the unit of mesh {shape.file:.200} is not known; say it: rbt.mass.solid(*rbt.mass.read_mesh(file, 'mm'))."
+        )
+
+    def support(self, shape: Shape, n: np.ndarray) -> np.ndarray:
+        """It counts as its place."""
+        return np.zeros(len(n))
+
+    def radius(self, shape: Shape) -> float:
+        return mesh_radius(shape.file, shape.size)
+
+    def scale(self, shape: Shape) -> tuple[float, ...]:
+        return shape.size
+
+
+MESH = MeshFile()

@@ -12,8 +12,8 @@ from rbt_ros.core.types import NQ, NV, JointKind, Model, Q, V
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import WORLD as WORLD
 from rbt_ros.model.constraints import Constraint
-from rbt_ros.model.shapes import Shape
 from rbt_ros.model.unilateral import Rope, Stop
+from rbt_ros.plug.shapes import Shape
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,12 +23,14 @@ from rbt_ros.model.integrators import INTEGRATORS, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
+from rbt_ros.model.shapes import KEYS as SHAPE_KEYS
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.unilateral_yaml import with_ropes_of, with_stops_of
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import as_path, share
+from rbt_ros.plug.shapes import SHAPES
 
 Vector = tuple[float, float, float]
 KEYS = (
@@ -279,10 +281,10 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item, folder: Path) -> Non
     spec.mapping("mass", "inertia", "com", "shapes")
     shapes = []
     for shape in spec["shapes"].entries() if "shapes" in spec else []:
-        shape.mapping("kind", "size", "at", "rotation", "rgba", "file")
+        shape.mapping(*SHAPE_KEYS)
         looks = {key: item.plain() for key, item in shape.items() if key not in ("size", "at")}
         if "size" in shape:
-            looks["size"] = _lengths(shape["size"])
+            looks["size"] = _size(shape)
         if "at" in shape:
             looks["at"] = shape["at"].vector("length")
         shapes.append(looks)
@@ -294,10 +296,12 @@ def _add_body(builder: RobotBuilder, name: str, spec: Item, folder: Path) -> Non
     placed(spec, builder.body, name, shapes=shapes, **given)
 
 
-def _lengths(item: Item) -> tuple[float, ...]:
-    if isinstance(item.value, list):
-        return tuple(entry.number("length") for entry in item.entries())
-    return (item.number("length"),)
+def _size(shape: Item) -> tuple[float, ...]:
+    """The numbers of a shape, each of its own dimension."""
+    kind = placed(shape["kind"], SHAPES.find, shape["kind"].text())
+    given = shape["size"].entries() if isinstance(shape["size"].value, list) else [shape["size"]]
+    dimensions = [*kind.numbers.values(), *["plain number"] * len(given)]  # too many of them are refused later
+    return tuple(item.number(dimension) for item, dimension in zip(given, dimensions, strict=False))
 
 
 def _inertia(item: Item) -> list:

@@ -1,7 +1,6 @@
-"""Bodies' looks: what RViz and the browser draw. Mass properties come from the body, never from its looks."""
+"""Bodies' looks, checked: what RViz and the browser draw. Mass properties come from the body, never from its looks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,56 +8,52 @@ import numpy as np
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.checks import numbers, vector
+from rbt_ros.plug.shapes import GREY, SHAPES, Shape, refuse_broken
 
-# numbers per kind: x y z | radius length | radius | scale along x y z (negative: mirrored)
-SIZES = {"box": 3, "cylinder": 2, "sphere": 1, "mesh": 3}
-GREY = (0.7, 0.7, 0.75, 1.0)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A coloured primitive or a mesh, placed in the body's frame."""
-
-    kind: str  # box | cylinder | sphere | mesh
-    size: tuple[float, ...]  # [m]; of a mesh: its scale
-    at: tuple[float, float, float] = (0.0, 0.0, 0.0)  # p_BS_B [m], its centre
-    quaternion: tuple[float, float, float, float] = IDENTITY  # q_BS
-    rgba: tuple[float, float, float, float] = GREY
-    file: str = ""  # of a mesh: path or URI, as given
+KEYS = ("kind", "size", "at", "rotation", "rgba", "file")
 
 
 def checked_shapes(body: str, given: Sequence[Any]) -> tuple[Shape, ...]:
     """The looks of the body named `body`: Shapes, or what `shape` takes, by name."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise ModelError(f"body '{body}': shapes must be a list, not {given!r:.80}.")
-    return tuple(s if isinstance(s, Shape) else _named(body, s) for s in given)
+    return tuple(checked_shape(f"shape of body '{body}'", one) for one in given)
 
 
-def _named(body: str, given: Any) -> Shape:
-    """The Shape of `{"kind": ..., "size": ..., ...}`."""
-    keys = ("kind", "size", "at", "rotation", "rgba", "file")
-    if not isinstance(given, Mapping) or "kind" not in given or not set(given) <= set(keys):
+def checked_shape(where: str, given: Any) -> Shape:
+    """A Shape, or the one of `{"kind": ..., "size": ..., ...}`."""
+    if isinstance(given, Shape):
+        return given
+    if not isinstance(given, Mapping) or "kind" not in given or not set(given) <= set(KEYS):
         raise ModelError(
-            f"shape of body '{body}': {given!r:.80} must have a kind and may have {', '.join(keys[1:])}; size is "
-            "(x, y, z) of a box, (radius, length) of a cylinder, radius of a sphere, scale of a mesh."
+            f"{where}: {given!r:.80} must have a kind, one of {', '.join(SHAPES.names())}, and may have "
+            f"{', '.join(KEYS[1:])}; the size of a box is (x, y, z), of a cylinder (radius, length)."
         )
-    return shape(body, **given)
+    return shape(where, **given)
 
 
-def shape(body, kind, size=None, at=(0, 0, 0), rotation=IDENTITY, rgba=GREY, file="") -> Shape:
-    """A checked Shape of the body named `body`."""
-    where = f"shape of body '{body}'"
-    if not isinstance(kind, str) or kind not in SIZES:
-        raise ModelError(f"{where}: '{kind}' is not a kind of shape; use one of {', '.join(SIZES)}.")
-    if not isinstance(file, str) or (kind == "mesh") != bool(file):
-        raise ModelError(f"{where}: a mesh, and only a mesh, names its file; this is a {kind} with file {file!r}.")
-    size = (1.0, 1.0, 1.0) if size is None and kind == "mesh" else size
-    sizes = () if size is None else tuple(np.atleast_1d(numbers(size, where)).ravel().tolist())
-    if kind == "mesh" and (len(sizes) != 3 or not all(0 < abs(s) < np.inf for s in sizes)):
-        raise ModelError(f"{where}: a mesh takes 3 scales that are not zero, not {size}.")
-    if len(sizes) != SIZES[kind] or not (kind == "mesh" or all(0 < s < np.inf for s in sizes)):
-        raise ModelError(f"{where}: a {kind} takes {SIZES[kind]} positive sizes in m, not {size}.")
+def shape(where: str, kind, size=None, at=(0, 0, 0), rotation=IDENTITY, rgba=GREY, file="") -> Shape:
+    """A checked Shape; `where` begins what its errors say."""
+    if not isinstance(kind, str):
+        raise ModelError(f"{where}: the kind {kind!r:.80} is no name; use one of {', '.join(SHAPES.names())}.")
+    try:
+        law = SHAPES.find(kind)
+    except ModelError as err:
+        raise ModelError(f"{where}: {err}") from err
+    if not isinstance(file, str) or law.from_file != bool(file):
+        takes = "must name its file, a path or URI" if law.from_file else "has no file: leave it out"
+        raise ModelError(f"{where}: a {kind} {takes}, not {file!r:.80}.")
+    given = law.usual if size is None else numbers(size, where)
+    sizes = tuple(np.atleast_1d(given).ravel().tolist())
+    if len(sizes) != len(law.numbers) or not np.isfinite(sizes).all() or not law.fits(sizes):
+        names = ", ".join(law.numbers)
+        raise ModelError(f"{where}: the size of a {kind} is ({names}), in SI and {law.rule}; not {size!r:.80}.")
     colour = tuple(numbers(rgba, f"rgba of {where}").ravel().tolist())
     if len(colour) != 4 or not all(0 <= c <= 1 for c in colour):
         raise ModelError(f"{where}: rgba {rgba} is not four numbers from 0 to 1: red, green, blue, opacity.")
-    return Shape(kind, sizes, vector(at, f"at of {where}"), as_quaternion(rotation, where), colour, file)
+    made = Shape(kind, sizes, vector(at, f"at of {where}"), as_quaternion(rotation, where), colour, file)
+    try:
+        refuse_broken(made)
+    except ModelError as err:
+        raise ModelError(f"{where}: {err}") from err
+    return made

@@ -1,6 +1,7 @@
 """Robot -> URDF text, for RViz and everything else that reads `robot_description`. What the format is: docs/urdf.md."""
 
 from collections.abc import Sequence
+from itertools import islice
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -12,7 +13,7 @@ from rbt_ros.model.attitude import IDENTITY, from_roll_pitch_yaw, nearest_quater
 from rbt_ros.model.build import DEFAULT_CREEP, second_axis
 from rbt_ros.model.constraints import MIMIC, Coupling
 from rbt_ros.model.robot import WORLD, Body, Hinge, Robot
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import Shape, kind_of, urdf_parts
 
 UNLIMITED = 1e9  # [rad, m]: a limit this large is none; URDF wants one where a joint slides
 EXTENSION = "rbt"  # the element of a joint, visual or inertial that holds what URDF cannot say
@@ -47,7 +48,7 @@ def _link(root: ET.Element, body: Body) -> None:
     link = ET.SubElement(root, "link", name=body.name)
     link.append(inertial_element(body.mass, body.com, body.inertia))
     for number, shape in enumerate(body.shapes):
-        _visual(link, shape, f"{body.name}_{number}")
+        _visuals(link, shape, f"{body.name}_{number}")
 
 
 def inertial_element(mass: float, com, inertia) -> ET.Element:
@@ -82,20 +83,25 @@ def valid_inertia(inertia: np.ndarray) -> tuple[Sequence[float], np.ndarray]:
     return nearest_quaternion(R_BI * np.sign(np.linalg.det(R_BI))), np.diag(moments)
 
 
-def _visual(link: ET.Element, shape: Shape, name: str) -> None:
-    visual = ET.SubElement(link, "visual", name=name)
-    extension = _origin(visual, shape.at, shape.quaternion)
-    geometry = ET.SubElement(visual, "geometry")
-    if shape.kind == "box":
-        ET.SubElement(geometry, "box", size=_numbers(shape.size))
-    elif shape.kind == "cylinder":
-        ET.SubElement(geometry, "cylinder", radius=repr(shape.size[0]), length=repr(shape.size[1]))
-    elif shape.kind == "sphere":
-        ET.SubElement(geometry, "sphere", radius=repr(shape.size[0]))
-    else:
-        ET.SubElement(geometry, "mesh", filename=shape.file, scale=_numbers(shape.size))
-    ET.SubElement(ET.SubElement(visual, "material", name=f"{name}_colour"), "color", rgba=_numbers(shape.rgba))
-    _extend(visual, extension)
+def _visuals(link: ET.Element, shape: Shape, name: str) -> None:
+    """The shape; one that URDF does not know as its parts, the first of which says what they are together."""
+    parts = urdf_parts(shape)
+    for number, part in enumerate(parts):
+        visual = ET.SubElement(link, "visual", name=name if number == 0 else f"{name}_part{number}")
+        extension = _origin(visual, part.at, part.quaternion)
+        _geometry(visual, part)
+        ET.SubElement(ET.SubElement(visual, "material", name=f"{name}_colour"), "color", rgba=_numbers(part.rgba))
+        if number == 0 and part is not shape:
+            extension = {"shape": shape.kind, "size": _numbers(shape.size), "at": _numbers(shape.at)}
+            extension |= {"quaternion": _numbers(shape.quaternion), **({"file": shape.file} if shape.file else {})}
+        _extend(visual, extension)
+
+
+def _geometry(visual: ET.Element, shape: Shape) -> None:
+    size = iter(shape.size)
+    attributes = {"filename": shape.file} if shape.file else {}
+    attributes |= {key: _numbers(islice(size, count)) for key, count in kind_of(shape).urdf.items()}
+    ET.SubElement(ET.SubElement(visual, "geometry"), shape.kind, attributes)
 
 
 def _chain(root: ET.Element, hinge: Hinge, freedoms: list[list[float]], mimics: dict[str, Coupling]) -> None:

@@ -12,8 +12,9 @@ from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, Quaternion, from_roll_pitch_yaw, unit_quaternion
 from rbt_ros.model.elements import Element, Vector
 from rbt_ros.model.robot import CHAINED
-from rbt_ros.model.shapes import GREY, Shape, shape
+from rbt_ros.model.shapes import shape
 from rbt_ros.model.urdf import EXTENSION, UNLIMITED
+from rbt_ros.plug.shapes import GREY, SHAPES, Shape, kind_of, urdf_parts
 
 TYPES = {
     "fixed": JointKind.FIXED,
@@ -73,7 +74,7 @@ def link(element: Element, materials: dict[str, Vector]) -> Link:
     name = element.text("name")
     inertial = element.child("inertial")
     body = MASSLESS if inertial is None else _inertial(inertial)
-    return Link(name, element, inertial is not None, body, [_visual(v, name, materials) for v in element.all("visual")])
+    return Link(name, element, inertial is not None, body, _shapes(element.all("visual"), name, materials))
 
 
 def _inertial(element: Element) -> dict[str, Any]:
@@ -127,24 +128,55 @@ def origin(element: Element) -> tuple[Vector, Quaternion]:
     return p, q
 
 
+def _shapes(visuals: list[Element], body: str, materials: dict[str, Vector]) -> list[Shape]:
+    """The shapes of a link: some visuals together are one, as long as they still are what would be written for it."""
+    parts, found = [_visual(v, body, materials) for v in visuals], []
+    while len(parts) > 0:
+        whole = _extended_shape(visuals[-len(parts)], body, parts[0])
+        said = urdf_parts(whole) if whole else []
+        if whole and len(said) <= len(parts) and all(map(_alike, said, parts)):
+            found.append(whole)
+            parts = parts[len(said) :]
+        else:
+            found.append(parts.pop(0))
+    return found
+
+
 def _visual(element: Element, body: str, materials: dict[str, Vector]) -> Shape:
     at, q = origin(element)
     geometry = element.child("geometry")
     found = geometry.children if geometry is not None else []
-    if len(found) != 1 or found[0].tag not in ("box", "cylinder", "sphere", "mesh"):
-        what = ", ".join(f"<{f.tag}>" for f in found) or "nothing"
-        raise element.error(f"its geometry is {what}; give one <box>, <cylinder>, <sphere> or <mesh>.")
-    given: dict[str, Any] = {"kind": found[0].tag, "at": at, "rotation": q, "rgba": _colour(element, materials)}
-    if given["kind"] == "box":
-        given["size"] = found[0].vector("size")
-    elif given["kind"] == "cylinder":
-        given["size"] = (found[0].number("radius"), found[0].number("length"))
-    elif given["kind"] == "sphere":
-        given["size"] = found[0].number("radius")
-    else:
-        given["size"] = found[0].vector("scale", (1.0, 1.0, 1.0))
-        given["file"] = found[0].text("filename")
-    return placed(element, shape, body, **given)
+    attributes = SHAPES.find(found[0].tag).urdf if len(found) == 1 and found[0].tag in SHAPES else {}
+    if not attributes:
+        what = ", ".join(f"<{f.tag:.40}>" for f in found) or "nothing"
+        known = ", ".join(f"<{name}>" for name in SHAPES.names() if SHAPES.find(name).urdf)
+        raise element.error(f"its geometry is {what}; give one of {known}.")
+    form, kind = found[0], SHAPES.find(found[0].tag)
+    usual = kind.usual or None
+    size = tuple(x for key, count in attributes.items() for x in form.vector(key, usual, count))
+    file = form.text("filename") if kind.from_file else ""
+    rgba = _colour(element, materials)
+    return placed(element, shape, f"shape of body '{body}'", form.tag, size, at, q, rgba, file)
+
+
+def _extended_shape(visual: Element, body: str, part: Shape) -> Shape | None:
+    """The shape that the extension of a visual says it is, with those that follow."""
+    extension = visual.child(EXTENSION)
+    if extension is None or "shape" not in extension.attributes:
+        return None
+    where = f"shape of body '{body}' (its <visual> counts without this <{EXTENSION}>)"
+    size = tuple(extension.vector("size", count=len(extension.text("size").split())))
+    at, q = extension.vector("at", ZERO), extension.vector("quaternion", IDENTITY, count=4)
+    file = extension.attributes.get("file", "")
+    return placed(extension, shape, where, extension.text("shape"), size, at, q, part.rgba, file)
+
+
+def _alike(a: Shape, b: Shape) -> bool:
+    """Whether they are one but for round-off."""
+    far = SAME_ATTITUDE * max(kind_of(a).radius(a), math.hypot(*a.at))
+    turned = min(math.dist(a.quaternion, b.quaternion), math.dist(a.quaternion, [-c for c in b.quaternion]))
+    near = a.kind == b.kind and max(map(abs, np.subtract((*a.size, *a.at), (*b.size, *b.at)).tolist())) <= far
+    return near and turned <= SAME_ATTITUDE and a.rgba == b.rgba and a.file == b.file
 
 
 def _colour(visual: Element, materials: dict[str, Vector]) -> Vector:

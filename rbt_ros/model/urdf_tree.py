@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rbt_ros.core.hinge_kinds import FIRST, HINGE_KINDS, SECOND
 from rbt_ros.core.types import JointKind
@@ -12,8 +11,8 @@ from rbt_ros.model.attitude import IDENTITY, Quaternion
 from rbt_ros.model.checks import unit
 from rbt_ros.model.elements import Element, Vector
 from rbt_ros.model.robot import WORLD, Hinge
-from rbt_ros.model.shapes import Shape
 from rbt_ros.model.urdf_parts import SPRING, ZERO, Joint, Link
+from rbt_ros.plug.shapes import moved
 
 NOWHERE = (0.0, 0.0, 0.0)
 SAME = 1e-9  # to which the parts of a chain must agree
@@ -169,7 +168,7 @@ def merge_massless(root: str, links: dict[str, Link], hinges: list[Joint]) -> li
             root = kept
         hinges.remove(bare)
         hinges = [h._replace(parent=kept, **_seen_through(p, q, h)) if h.parent == gone else h for h in hinges]
-        looks = [_moved(shape, p, q) for shape in links.pop(gone).shapes]
+        looks = [moved(shape, p, q) for shape in links.pop(gone).shapes]
         if kept in links:
             links[kept].shapes.extend(looks)
 
@@ -178,7 +177,3 @@ def _seen_through(p: Vector, q: Quaternion, part) -> dict:
     """at and quaternion of `part`, from the frame in which p, q place the frame it is given in."""
     at = tuple(a + b for a, b in zip(p, qturn(q, part.at), strict=True))
     return {"at": at, "quaternion": qmul(q, part.quaternion)}
-
-
-def _moved(shape: Shape, p: Vector, q: Quaternion) -> Shape:
-    return replace(shape, **_seen_through(p, q, shape))

@@ -44,6 +44,9 @@ class Registry(Generic[T]):
         """Whether that name stands for it, as far as it was asked for."""
         return self._found.get(name) is thing
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._found or name in self._ours or name in self._known()
+
     def names(self) -> tuple[str, ...]:
         """All names, those of other packages too."""
         return tuple(sorted({*self._found, *self._known()}))

@@ -12,7 +12,7 @@ import numpy as np
 from rbt_ros.core.vec import rotation
 from rbt_ros.fields import Fields
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import kind_of
 from rbt_ros.results import Sample
 from rbt_ros.ros.result_codes import FAILED, UNSUPPORTED, Refusal
 
@@ -26,19 +26,12 @@ def box(robot: Robot, i: int) -> Corners:
     body = robot.bodies[i]
     if not body.shapes:
         return np.array(body.com), np.array(body.com)
-    at = np.array([shape.at for shape in body.shapes])
-    half = np.array([half_extents(shape) for shape in body.shapes])
-    return (at - half).min(axis=0), (at + half).max(axis=0)
-
-
-def half_extents(shape: Shape) -> np.ndarray:
-    """How far a shape reaches from its place along the axes of its body [m]."""
-    R, size = np.array(rotation(shape.quaternion)).reshape(3, 3), shape.size
-    if shape.kind == "box":
-        return np.abs(R) @ np.array(size) / 2.0
-    if shape.kind == "cylinder":  # a disc across its axis, and half its length along it
-        return size[0] * np.sqrt(np.clip(1.0 - R[:, 2] ** 2, 0.0, None)) + 0.5 * size[1] * np.abs(R[:, 2])
-    return np.full(3, size[0] if shape.kind == "sphere" else 0.0)
+    low, high = [], []
+    for shape in body.shapes:
+        R_BS = np.array(rotation(shape.quaternion)).reshape(3, 3)  # its rows: the body's axes in those of the shape
+        low.append(shape.at - kind_of(shape).support(shape, -R_BS))
+        high.append(shape.at + kind_of(shape).support(shape, R_BS))
+    return np.min(low, axis=0), np.max(high, axis=0)
 
 
 def bounds_fields(robot: Robot, i: int) -> Fields:

@@ -12,7 +12,7 @@ from rbt_ros.model.attitude import nearest_quaternion
 from rbt_ros.model.constraints import Closure
 from rbt_ros.model.looks import SMALLEST, inertia_shapes
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import Shape, kind_of
 from rbt_ros.stream.layout import Layout
 
 MESH_FORMATS = (".stl", ".glb", ".gltf", ".obj", ".dae", ".ply")
@@ -69,7 +69,7 @@ def _body(robot: Robot, i: int, folder: str | Path) -> dict[str, Any]:
     told = [_shape(body.name, shape, folder) for shape in shapes]
     return {
         "name": body.name,
-        "reach": _reach(told),
+        "reach": _reach(shapes),
         "mass": body.mass,
         "com": list(body.com),
         "inertia": body.inertia.tolist(),
@@ -93,7 +93,10 @@ def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
         "rgba": list(shape.rgba),
         "warning": "",
     }
-    if shape.kind != "mesh":
+    if not kind_of(shape).urdf:  # the page need not know the kind
+        vertices, facets = kind_of(shape).triangles(shape)
+        told |= {"vertices": np.asarray(vertices).tolist(), "facets": np.asarray(facets).tolist()}
+    if not shape.file:
         return told
     given = Path(shape.file.removeprefix("file://"))
     path = Path(folder, given)
@@ -118,19 +121,9 @@ def _root(folder: Path, given: Path) -> Path:
     return name if given.is_absolute() else Path(os.path.commonpath([there, os.path.normpath(there / given)]))
 
 
-def _reach(shapes: list[dict[str, Any]]) -> float:
+def _reach(shapes: list[Shape]) -> float:
     """How far shapes go from their body's origin [m]; meshes are not read."""
-    return max(math.hypot(*shape["at"]) + _radius(shape) for shape in shapes)
-
-
-def _radius(shape: dict[str, Any]) -> float:
-    """Of the ball about its centre that holds it."""
-    size = shape["size"]
-    if shape["kind"] == "box":
-        return math.hypot(*size) / 2
-    if shape["kind"] == "cylinder":
-        return math.hypot(size[0], size[1] / 2)
-    return size[0] if shape["kind"] == "sphere" else 0.0
+    return max(math.hypot(*shape.at) + (0.0 if shape.file else kind_of(shape).radius(shape)) for shape in shapes)
 
 
 def _rope(robot: Robot, rope: Any) -> dict[str, Any]:

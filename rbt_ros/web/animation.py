@@ -20,7 +20,7 @@ from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.checks import number, numbers, one_number
 from rbt_ros.model.mass.mesh_file import read_mesh
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.shapes import GREY
+from rbt_ros.plug.shapes import GREY
 from rbt_ros.results import Result
 from rbt_ros.stream.process import served
 from rbt_ros.stream.scene import COLOURS, described

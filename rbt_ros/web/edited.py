@@ -10,7 +10,7 @@ from rbt_ros.core import types as t
 from rbt_ros.model.coordinates import BodyStart
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario, scenario_from_text
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import Shape
 from rbt_ros.sim import Simulation
 
 

@@ -15,9 +15,10 @@ from rbt_ros.model.attitude import as_quaternion, euler_angles
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.coordinates import BodyStart
 from rbt_ros.model.looks import inertia_shapes
+from rbt_ros.model.mass import of_shape
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import Scenario
-from rbt_ros.model.shapes import Shape
+from rbt_ros.plug.shapes import Shape
 from rbt_ros.sim import Simulation
 from rbt_ros.stream.controls import Control
 from rbt_ros.web.edited import edited_scenario
@@ -156,22 +157,17 @@ class Laboratory:
 
     def _homogeneous(self) -> tuple[float, ...]:
         """The inertia of the form: xx, xy, xz, yy, yz, zz."""
-        m, r, (w, d, h) = self.mass, self.radius, self.size
-        if self.form == "ball":
-            moments = [0.4 * m * r * r] * 3
-        elif self.form == "cylinder":
-            across = m * (3.0 * r * r + h * h) / 12.0
-            moments = [across, across, 0.5 * m * r * r]
-        else:
-            moments = [m * (d * d + h * h) / 12.0, m * (w * w + h * h) / 12.0, m * (w * w + d * d) / 12.0]
-        return (moments[0], 0.0, 0.0, moments[1], 0.0, moments[2])
+        inertia = of_shape(self._form(), mass=self.mass).inertia
+        return tuple(inertia[np.triu_indices(3)].tolist())
+
+    def _form(self) -> Shape:
+        """The chosen form, of the sizes it takes, at the centre of mass."""
+        kind = "sphere" if self.form == "ball" else self.form
+        sizes = {"box": self.size, "cylinder": (self.radius, self.size[2]), "sphere": (self.radius,)}
+        return Shape(kind, sizes[kind], self._body.com)
 
     def _shapes(self) -> tuple[Shape, ...]:
-        sizes = {"box": self.size, "cylinder": (self.radius, self.size[2]), "ball": (self.radius,)}
-        if self.form not in sizes:
-            return self._body.shapes
-        kind = "sphere" if self.form == "ball" else self.form
-        return (Shape(kind, sizes[self.form], self._body.com),)
+        return self._body.shapes if self.form == FORMS[0] else (self._form(),)
 
 
 def _extent(robot: Robot) -> tuple[float, float, float]:

@@ -75,8 +75,11 @@ def test_arrays_are_read_only():
         ),
         ({"com": (0, math.nan, 0)}, "com of body 'upper': nan is not finite"),
         ({"com": (0, 0)}, r"com of body 'upper': \(0, 0\) is not three numbers"),
-        ({"shapes": [{"kind": "cone", "size": 1}]}, "'cone' is not a kind of shape; use one of box, cylinder, sphere"),
-        ({"shapes": [{"kind": "box", "size": (1, 0, 1)}]}, "a box takes 3 positive sizes in m"),
+        ({"shapes": [{"kind": "cone", "size": 1}]}, "shape of body 'upper': 'cone' is no shape; there are box, "),
+        (
+            {"shapes": [{"kind": "box", "size": (1, 0, 1)}]},
+            r"size of a box is \(x, y, z\), in SI and each above zero; not",
+        ),
     ],
 )
 def test_bodies_that_cannot_exist(changes, message):
@@ -224,10 +227,10 @@ def hung(**given):
         (lambda: one_body(shapes=dict(kind="box", size=(1, 1, 1))), "body 'a': shapes must be a list, not {'kind'"),
         (
             lambda: looks(kind="sphere", radius=1),
-            r"shape of body 'a': .*'radius': 1.* may have size, at, .* radius of a",
+            r"shape of body 'a': .*'radius': 1.* one of box, .* may have size, at, ",
         ),
         (lambda: looks(size=1), "shape of body 'a': {'size': 1} must have a kind"),
-        (lambda: looks(kind=["box"]), r"shape of body 'a': '\['box'\]' is not a kind of shape; use one of box"),
+        (lambda: looks(kind=["box"]), r"shape of body 'a': the kind \['box'\] is no name; use one of box"),
         (lambda: looks(kind="sphere", size="big"), "shape of body 'a': 'big' is neither a number nor"),
         (lambda: looks(kind="sphere", size=1, at=(1, 2)), r"at of shape of body 'a': \(1, 2\) is not three numbers"),
         (lambda: looks(kind="sphere", size=1, at=(np.nan, 0, 0)), "at of shape of body 'a': nan is not finite"),
@@ -236,7 +239,7 @@ def hung(**given):
             lambda: looks(kind="sphere", size=1, rgba=(255, 0, 0, 1)),
             r"rgba \(255, 0, 0, 1\) is not four numbers from 0",
         ),
-        (lambda: looks(kind="mesh", file=3), "only a mesh, names its file; this is a mesh with file 3"),
+        (lambda: looks(kind="mesh", file=3), "a mesh must name its file, a path or URI, not 3"),
         (lambda: hung(kind=None), "hinge 'h': 'None' is not a kind of hinge"),
         (lambda: hung(parent=["a"]), r"hinge 'h': parent name \"\['a'\]\": use a letter"),
         (lambda: hung(child=None), "hinge 'h': child name 'None': use a letter"),

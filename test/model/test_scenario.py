@@ -97,7 +97,7 @@ def test_the_shipped_one():
         ("mode: fast", "mode: fast\nmode: fast", r"sat.yaml:24: not valid YAML: found duplicate key"),
         ("seed: 7", "seed: [", r"sat.yaml:23: not valid YAML"),
         ("robot:", "robot: 3\nx:", r"sat.yaml:3: x: unknown key"),
-        ("kind: box", "kind: cone", r"sat.yaml:5: .*'cone' is not a kind of shape"),
+        ("kind: box", "kind: cone", r"sat.yaml:9: robot.bodies.hub.shapes.*'cone' is no shape; there are box"),
     ],
 )
 def test_wrong_ones_say_where_and_why(old, new, message):

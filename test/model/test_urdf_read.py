@@ -10,8 +10,8 @@ from rbt_ros.core import types as t
 from rbt_ros.core.types import JointKind
 from rbt_ros.errors import ModelError, SetupError
 from rbt_ros.model.scenario import scenario_from_text
-from rbt_ros.model.shapes import Shape
 from rbt_ros.model.urdf_read import load_urdf, robot_from_urdf
+from rbt_ros.plug.shapes import Shape
 from rbt_ros.sim import Simulation
 
 EPS = np.finfo(float).eps
@@ -391,14 +391,14 @@ def test_attitudes_of_urdf_1_2():
         (
             'radius="0.05" length="1"/></geometry>\n      <m',
             'radius="0" length="1"/></geometry>\n      <m',
-            r"arm.urdf:11: <visual> of link 'upper': shape of body 'upper': a cylinder takes 2 positive sizes",
+            r"arm.urdf:11: <visual> of link 'upper': shape of body 'upper': the size of a cylinder is \(radius, ",
         ),
         (
             '<mesh filename="package://arm/tool.stl"',
             "<cone",
-            r"arm.urdf:39: .*its geometry is <cone>; give one <box>, <cy",
+            r"arm.urdf:39: .*its geometry is <cone>; give one of <box>, <cy",
         ),
-        ('scale="1e-3 1e-3 1e-3"', 'scale="0 1 1"', r"a mesh takes 3 scales that are not zero"),
+        ('scale="1e-3 1e-3 1e-3"', 'scale="0 1 1"', r"the size of a mesh is \(x, y, z\), .* none of them zero; not"),
         ('rgba="1 0 0 1"', 'rgba="1 0 0"', r"arm.urdf:3: <color> of material 'red': rgba=\"1 0 0\" must be 4 numbers"),
     ],
 )

@@ -1,6 +1,7 @@
 """Bodies of textbook shape and uniform density, centred on the origin, long axis z: `placed` puts them elsewhere."""
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,23 @@ import numpy as np
 from rbt_ros.errors import ModelError
 from rbt_ros.model.checks import number
 from rbt_ros.model.mass.properties import MassProperties, mass_of, positive, vector
+from rbt_ros.model.mass.solids import solid
+from rbt_ros.model.shapes import checked_shape
+from rbt_ros.plug.shapes import Shape, kind_of
+from rbt_ros.plug.shapes.cylinder import CYLINDER
+from rbt_ros.plug.shapes.sphere import SPHERE
+
+
+def of_shape(shape: Any, *, density: float | None = None, mass: float | None = None) -> MassProperties:
+    """A full, uniform body of the shape of a body's looks, where it stands: a Shape, or dict(kind=..., size=...)."""
+    made = checked_shape("mass.of_shape", shape)
+    kind = kind_of(made)
+    volume = kind.volume(made)
+    if volume is None:
+        props = solid(*kind.triangles(made), name=made.kind, density=density, mass=mass)
+    else:
+        props = _full(made.kind, volume, density, mass, lambda m: kind.inertia(made, m), kind.com(made))
+    return props.placed(made.at, made.quaternion)
 
 
 def point(mass: float, at: Any = (0.0, 0.0, 0.0)) -> MassProperties:
@@ -17,43 +35,38 @@ def point(mass: float, at: Any = (0.0, 0.0, 0.0)) -> MassProperties:
 
 def box(size: Any, *, density: float | None = None, mass: float | None = None) -> MassProperties:
     """A block of edges a, b, c [m] along x, y, z: Ix = m (b² + c²)/12 and so on."""
-    a, b, c = sizes("box", size=size)
-    return _diagonal("box", a * b * c, density, mass, (b * b + c * c, a * a + c * c, a * a + b * b), 12)
+    return of_shape(Shape("box", sizes("box", size=size)), density=density, mass=mass)
 
 
 def plate(width: float, depth: float, mass: float) -> MassProperties:
     """A thin plate, width along x, depth along y [m]: Ix = m d²/12, Iy = m w²/12, Iz = Ix + Iy."""
     w, d = sizes("plate", width=width, depth=depth)
-    return _diagonal("plate", math.nan, None, mass, (d * d, w * w, w * w + d * d), 12)
+    squares = (d * d, w * w, w * w + d * d)
+    return _full("plate", math.nan, None, mass, lambda m: [m * square / 12 for square in squares])
 
 
 def rod(length: float, mass: float) -> MassProperties:
     """A thin rod [m] along z: Ix = Iy = m l²/12, Iz = 0."""
     (l,) = sizes("rod", length=length)
-    return _diagonal("rod", math.nan, None, mass, (l * l, l * l, 0.0), 12)
+    return _full("rod", math.nan, None, mass, lambda m: (m * (l * l) / 12, m * (l * l) / 12, 0.0))
 
 
 def cylinder(
     radius: float, length: float, *, inner: float = 0.0, density: float | None = None, mass: float | None = None
 ) -> MassProperties:
     """A cylinder [m] along z, a tube with `inner` radius r: Iz = m (R² + r²)/2, Ix = Iy = m (3 (R² + r²) + l²)/12."""
-    R, l = sizes("cylinder", radius=radius, length=length)
-    r = _inner("cylinder", inner, R, density)
-    squares = R * R + r * r
-    volume = math.pi * (R - r) * (R + r) * l
-    return _diagonal("cylinder", volume, density, mass, (3 * squares + l * l, 3 * squares + l * l, 6 * squares), 12)
+    shape = Shape("cylinder", sizes("cylinder", radius=radius, length=length))
+    r = _inner("cylinder", inner, shape.size[0], density)
+    return _full("cylinder", CYLINDER.volume(shape, r), density, mass, lambda m: CYLINDER.inertia(shape, m, r))
 
 
 def sphere(
     radius: float, *, inner: float = 0.0, density: float | None = None, mass: float | None = None
 ) -> MassProperties:
     """A ball [m], hollow with `inner` radius r: I = 2/5 m (R⁵ - r⁵)/(R³ - r³), the factor R - r divided out."""
-    (R,) = sizes("sphere", radius=radius)
-    r = _inner("sphere", inner, R, density)
-    cubic = R * R + R * r + r * r  # (R³ - r³)/(R - r)
-    quintic = R**4 + R**3 * r + R * R * r * r + R * r**3 + r**4  # (R⁵ - r⁵)/(R - r)
-    moment = 2 * quintic / cubic
-    return _diagonal("sphere", 4 / 3 * math.pi * (R - r) * cubic, density, mass, (moment,) * 3, 5)
+    shape = Shape("sphere", sizes("sphere", radius=radius))
+    r = _inner("sphere", inner, shape.size[0], density)
+    return _full("sphere", SPHERE.volume(shape, r), density, mass, lambda m: SPHERE.inertia(shape, m, r))
 
 
 def sizes(name: str, **given: Any) -> tuple[float, ...]:
@@ -74,9 +87,15 @@ def _inner(name: str, inner: float, outer: float, density: float | None) -> floa
     return inner
 
 
-def _diagonal(
-    name: str, volume: float, density: float | None, mass: float | None, moments: tuple[float, ...], divisor: int
+def _full(
+    name: str,
+    volume: float,
+    density: float | None,
+    mass: float | None,
+    inertia: Callable[[float], Sequence],
+    com: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> MassProperties:
-    """Inertia m moments/divisor about the origin, where the CoM is."""
+    """Of that density, or mass; `inertia` about the CoM of a mass: moments, or 3x3."""
     m = mass_of(volume, density, mass, name)
-    return MassProperties(m, np.zeros(3), np.diag([m * moment / divisor for moment in moments]))
+    tensor = np.array(inertia(m), dtype=float)
+    return MassProperties(m, np.array(com, dtype=float), np.diag(tensor) if tensor.ndim == 1 else tensor)

@@ -8,10 +8,13 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { OBJLoader } from "three/addons/loaders/OBJLoader.js";
 import { PLYLoader } from "three/addons/loaders/PLYLoader.js";
 import { STLLoader } from "three/addons/loaders/STLLoader.js";
+import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { address } from "./sources.js";
 
 const Y = new Vector3(0, 1, 0);
 const SIDES = 48;
+const CREASE = Math.PI / 6; // facets that meet at less are one smooth face
+const LARGE = 1000; // the radius at which toCreasedNormals, which takes vertices within 0.01 for one, tells them apart
 
 /** A shape as a three.js object in the body's frame. `failed` is told where a mesh cannot be shown. */
 export function shapeObject(shape, embedded, failed) {
@@ -31,19 +34,22 @@ export function shapeObject(shape, embedded, failed) {
 
 function geometry(shape) {
   const [a, b, c] = shape.size;
+  if (shape.vertices) return surface(shape.vertices.flat(), shape.facets.flat());
   if (shape.kind === "box") return new BoxGeometry(a, b, c);
   if (shape.kind === "cylinder") return new CylinderGeometry(a, a, b, SIDES).rotateX(Math.PI / 2);
   if (shape.kind === "cone") return new ConeGeometry(a, b, SIDES, 1, true).rotateX(-Math.PI / 2).translate(0, 0, b / 2);
   if (shape.kind === "ellipsoid") return new SphereGeometry(1, SIDES, SIDES / 2).scale(a, b, c);
-  if (shape.kind === "facets") {
-    const made = new BufferGeometry();
-    made.setAttribute("position", new BufferAttribute(new Float32Array(shape.vertices.flat()), 3));
-    made.setIndex(shape.facets.flat());
-    const flat = made.toNonIndexed();
-    flat.computeVertexNormals();
-    return flat;
-  }
   return new SphereGeometry(a, SIDES, SIDES / 2);
+}
+
+/** Of triangles: of a kind that is not known here, or of a surface. */
+function surface(vertices, facets) {
+  const made = new BufferGeometry();
+  made.setAttribute("position", new BufferAttribute(new Float32Array(vertices), 3));
+  made.setIndex(facets);
+  made.computeBoundingSphere();
+  const scale = LARGE / (made.boundingSphere.radius || 1);
+  return toCreasedNormals(made.scale(scale, scale, scale), CREASE).scale(1 / scale, 1 / scale, 1 / scale);
 }
 
 function painted([r, g, b, opacity]) {
