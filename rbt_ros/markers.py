@@ -90,13 +90,8 @@ class Markers:
         return numbered(markers, self._prefix, stamp)
 
     def _shapes(self) -> list[Fields]:
-        """In the frames of their bodies. Of what can be seen through, parts would show each other."""
-        return [
-            shape_marker(body.name, part)
-            for body in self._robot.bodies
-            for shape in looks(body)
-            for part in (urdf_parts(shape) if kind_of(shape).composed and shape.rgba[3] == 1.0 else [shape])
-        ]
+        """In the frames of their bodies."""
+        return [m for body in self._robot.bodies for shape in looks(body) for m in shape_markers(body.name, shape)]
 
     def _spins(self, sample: Sample, coms: np.ndarray) -> list[Fields]:
         """w_WB of each body that floats or hangs on the world, at its centre of mass."""
@@ -213,6 +208,12 @@ def marker(name: str, frame: str, kind: int, color: Color) -> Fields:
     pose = {"position": Vector3(0.0, 0.0, 0.0), "orientation": Quaternion(*IDENTITY)}
     fields: dict[str, Any] = {"header": frame, "ns": name, "type": kind, "action": ADD, "pose": pose, "color": color}
     return fields
+
+
+def shape_markers(body: str, shape: Shape) -> list[Fields]:
+    """Its parts where they are less to send, unless it can be seen through: parts would show each other."""
+    apart = kind_of(shape).composed and shape.rgba[3] == 1.0
+    return [shape_marker(body, part) for part in (urdf_parts(shape) if apart else [shape])]
 
 
 def shape_marker(body: str, shape: Shape) -> Fields:

@@ -1,31 +1,18 @@
 """The recipes of docs/extending.md as a stranger follows them: an installed package outside of ours."""
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
-FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GROUP = re.compile(r'\[project\.entry-points\."(.*?)"\]')
-GROUPS = re.compile(r"^\[project\.entry-points[^\[]*", re.MULTILINE)
-TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from stranger import install
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder with the page's files, and the entry points of its pyproject.toml as an installer writes them."""
-    folder, text = tmp_path_factory.mktemp("site"), PAGE.read_text(encoding="utf-8")
-    for name, source in FILE.findall(text):
-        (folder / name).write_text(source)
-    info = folder / "my_laws-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-laws\nVersion: 1.0\n")
-    groups = [GROUP.sub(r"[\1]", match) for block in TOML.findall(text) for match in GROUPS.findall(block)]
-    (info / "entry_points.txt").write_text("".join(groups).replace('"', ""))
+    """A folder with the package of the page."""
+    folder = tmp_path_factory.mktemp("site")
+    install(folder)
     return folder
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from rbt_ros.errors import ModelError
 from rbt_ros.model.attitude import IDENTITY, as_quaternion
 from rbt_ros.model.checks import numbers, vector
-from rbt_ros.plug.shapes import GREY, SHAPES, Shape, refuse_broken
+from rbt_ros.plug.shapes import GREY, SHAPES, Shape, answer, refuse_broken
 
 KEYS = ("kind", "size", "at", "rotation", "rgba", "file")
 
@@ -43,16 +43,18 @@ def shape(where: str, kind, size=None, at=(0, 0, 0), rotation=IDENTITY, rgba=GRE
     if not isinstance(file, str) or law.from_file != bool(file):
         takes = "must name its file, a path or URI" if law.from_file else "has no file: leave it out"
         raise ModelError(f"{where}: a {kind} {takes}, not {file!r:.80}.")
-    given = law.usual if size is None else numbers(size, where)
-    sizes = tuple(np.atleast_1d(given).ravel().tolist())
-    if len(sizes) != len(law.numbers) or not np.isfinite(sizes).all() or not law.fits(sizes):
-        names = ", ".join(law.numbers)
-        raise ModelError(f"{where}: the size of a {kind} is ({names}), in SI and {law.rule}; not {size!r:.80}.")
     colour = tuple(numbers(rgba, f"rgba of {where}").ravel().tolist())
     if len(colour) != 4 or not all(0 <= c <= 1 for c in colour):
         raise ModelError(f"{where}: rgba {rgba} is not four numbers from 0 to 1: red, green, blue, opacity.")
+    given = law.usual if size is None else numbers(size, where)
+    sizes = tuple(np.atleast_1d(given).ravel().tolist())
     made = Shape(kind, sizes, vector(at, f"at of {where}"), as_quaternion(rotation, where), colour, file)
     try:
+        count, finite = len(law.numbers), np.isfinite(sizes).all()
+        if len(sizes) != count or not finite or not answer(made, "fits", lambda: law.fits(sizes)):
+            raise ModelError(
+                f"the size of a {kind} is ({', '.join(law.numbers)}), in SI and {law.rule}; not {size!r:.80}."
+            )
         refuse_broken(made)
     except ModelError as err:
         raise ModelError(f"{where}: {err}") from err

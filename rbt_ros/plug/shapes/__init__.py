@@ -35,7 +35,9 @@ class ShapeKind:
     All methods see the shape in its own axes, about its own origin.
     """
 
-    numbers: Mapping[str, str]  # of its size, in order: name -> dimension, as a scenario's units know it ("length")
+    numbers: Mapping[
+        str, str
+    ] = {}  # of its size, in order: name -> dimension, as a scenario's units know it ("length")
     rule = "each above zero"  # that these obey
     usual: tuple[float, ...] = ()  # the size where none is given; empty: it must be
     from_file = False  # whether it names a file
@@ -45,7 +47,7 @@ class ShapeKind:
 
     def fits(self, size: tuple[float, ...]) -> bool:
         """Whether these finite numbers, as many as there must be, obey the rule."""
-        return min(size) > 0.0
+        return all(x > 0.0 for x in size)
 
     def triangles(self, shape: Shape) -> Surface:
         """Its surface, for those who do not know the kind; closed, if the mass is to be taken from it."""
@@ -58,7 +60,7 @@ class ShapeKind:
 
     def support(self, shape: Shape, n: np.ndarray) -> np.ndarray:
         """(k,) how far it reaches along each of the unit vectors n (k, 3) [m]."""
-        return (n @ self.triangles(shape)[0].T).max(axis=1)
+        return (n @ np.transpose(self.triangles(shape)[0])).max(axis=1)
 
     def radius(self, shape: Shape) -> float:
         """Of the ball about its origin that holds it [m]; 0 where nobody knows."""
@@ -89,6 +91,7 @@ SHAPES = Registry(
         "cylinder": "rbt_ros.plug.shapes.cylinder:CYLINDER",
         "sphere": "rbt_ros.plug.shapes.sphere:SPHERE",
         "mesh": "rbt_ros.model.mesh_size:MESH",
+        "capsule": "rbt_ros.plug.shapes.capsule:CAPSULE",
     },
 )
 
@@ -114,24 +117,28 @@ def urdf_parts(shape: Shape) -> list[Shape]:
 def refuse_broken(shape: Shape) -> None:
     """ModelError where the code of its kind raises, or gives what is not finite or does not fit."""
     kind, along = kind_of(shape), np.eye(3)
-    calls: dict[str, Callable[[], Any]] = {
-        "support": lambda: kind.support(shape, along),
-        "radius": lambda: kind.radius(shape),
-        "parts": lambda: [x for part in urdf_parts(shape) for x in (*part.size, *part.at, *part.quaternion)],
-        "volume, com or inertia": lambda: _mass_numbers(kind, shape),
-    }
+    if kind.from_file:  # who draws it reads it
+        return
+    answer(shape, "support", lambda: kind.support(shape, along))
+    answer(shape, "radius", lambda: kind.radius(shape))
+    answer(shape, "volume, com or inertia", lambda: _mass_numbers(kind, shape))
+    answer(shape, "parts", lambda: [x for part in urdf_parts(shape) for x in (*part.size, *part.at, *part.quaternion)])
     if not kind.urdf:
-        calls["triangles"] = lambda: corners(shape)
-    for name, call in {} if kind.from_file else calls.items():  # who draws a file reads it
-        try:
-            finite = np.isfinite(np.array(call(), dtype=float)).all()
-        except Exception as err:  # it may be another's code: anything may happen in there
-            raise _broken(shape, name, f"fails: {err!s:.200}") from err
-        if not finite:
-            raise _broken(shape, name, "gives numbers that are not finite")
+        answer(shape, "triangles", lambda: corners(shape))
     for part in urdf_parts(shape):
         if not kind_of(part).urdf or len(part.size) != len(kind_of(part).numbers) or not kind_of(part).fits(part.size):
             raise _broken(shape, "parts", f"has a {part.kind} of size {part.size}, which URDF does not know or allow")
+
+
+def answer(shape: Shape, name: str, call: Callable[[], Any]) -> np.ndarray:
+    """What the code of the shape's kind gives, which may be another's; ModelError where it raises or is not finite."""
+    try:
+        given = np.array(call(), dtype=float)
+    except Exception as err:  # anything may happen in there
+        raise _broken(shape, name, f"fails: {err!s:.200}") from err
+    if not np.isfinite(given).all():
+        raise _broken(shape, name, "gives numbers that are not finite")
+    return given
 
 
 def _mass_numbers(kind: ShapeKind, shape: Shape) -> list[float]:
