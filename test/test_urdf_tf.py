@@ -48,11 +48,14 @@ def from_joint_states(text, positions):
     for joint in ET.fromstring(text).iter("joint"):
         origin, axis = joint.find("origin"), joint.find("axis")
         T = compose(numbers(origin, "xyz"), euler2mat(*numbers(origin, "rpy"), axes="sxyz"), np.ones(3))
-        kind, move = joint.get("type"), np.eye(4)
+        kind, move, mimic = joint.get("type"), np.eye(4), joint.find("mimic")
+        at = positions.get(joint.get("name"))
+        if at is None and mimic is not None:  # a slide that goes with a screw
+            at = float(mimic.get("multiplier")) * positions[mimic.get("joint")]
         if kind in ("revolute", "continuous"):
-            move[:3, :3] = axangle2mat(numbers(axis, "xyz"), positions[joint.get("name")])
+            move[:3, :3] = axangle2mat(numbers(axis, "xyz"), at)
         elif kind == "prismatic":
-            move[:3, 3] = np.multiply(numbers(axis, "xyz"), positions[joint.get("name")])
+            move[:3, 3] = np.multiply(numbers(axis, "xyz"), at)
         known = kind != "floating"
         found[joint.find("child").get("link")] = (joint.find("parent").get("link"), T @ move if known else None)
     return found

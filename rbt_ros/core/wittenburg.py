@@ -12,7 +12,7 @@ The cost is O(n³): for teaching, and for checking the recursion of `articulated
 common with this. The letters are explained in `graph.py`.
 """
 
-from rbt_ros.core.forces import attraction_wrench, efforts, load_wrench
+from rbt_ros.core.forces import attraction_wrench, constant_wrench, efforts
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.joints import axes, half_turns, place, rates, twist
 from rbt_ros.core.linear import solve_symmetric
@@ -235,7 +235,7 @@ def applied(model, input, t_ns, s, x):
         put3(x.M, i, 0, M)
     for l in range(input.load.shape[0]):
         i = int(input.load[l, LOAD_BODY])
-        n, F = load_wrench(model, input, l, t_ns, s, row9(x.R, i, 0))
+        n, F = constant_wrench(model, input, l, t_ns, s, row9(x.R, i, 0))
         n = add(n, cross(at(x.c, i, i), F))  # it came about the hinge point, which lies at c_ii from the CoM
         put3(x.F, i, 0, add(row3(x.F, i, 0), F))
         put3(x.M, i, 0, add(row3(x.M, i, 0), n))

@@ -268,7 +268,9 @@ class Timeline:
 
     def memory(self) -> dict[str, Any]:
         """What was commanded and set from outside, as lists and numbers."""
-        commanded = {body: [list(item.value), item.first, item.end] for body, item in self._commanded.items()}
+        commanded = {
+            body: [list(item.value[: t.LOAD_LAW]), item.first, item.end] for body, item in self._commanded.items()
+        }
         return {
             "planned": [[item.first, item.end, item.origin_ns] for item in self._planned],
             "happened": self._happened,
@@ -295,10 +297,10 @@ class Timeline:
 
     def _remembered_row(self, body: str, row: Any) -> tuple[float, ...]:
         """That of a wrench; ScenarioError where it is none on that body."""
-        found = tuple(remembered(row, (t.LOAD_COLUMNS,), f"the wrench on '{body}'").tolist())
+        found = tuple(remembered(row, (t.LOAD_LAW,), f"the wrench on '{body}'").tolist())
         if found[t.LOAD_BODY] != self._robot.body_index(body) or found[t.LOAD_SIGNAL] != 0.0:
             raise ScenarioError(f"the wrench on '{body}' of the memory is one on another body.")
-        return found
+        return (*found, *REST_OF_ROW[1:])
 
     def renew(self, tick: int) -> None:
         """Make `current` hold from `tick` on, and find the tick at which it ends."""

@@ -52,7 +52,12 @@ class Load(NamedTuple):
 
     def row(self, vector: Sequence[float] = (0.0, 0.0, 0.0), signal: int = 0) -> list[float]:
         """A row of Input.load."""
-        row = [0.0, self.axes, *self.point, *(0.0,) * 6, float(signal)]
+        row = [0.0] * t.LOAD_COLUMNS
+        row[t.LOAD_FRAME], row[t.LOAD_SIGNAL], row[t.LOAD_POINT : t.LOAD_POINT + 3] = (
+            self.axes,
+            float(signal),
+            self.point,
+        )
         row[self.column : self.column + 3] = vector
         return row
 

@@ -8,6 +8,7 @@ from rbt_ros.core.dynamics import derivative
 from rbt_ros.core.integrate import BEYOND, DOP853, RK4, advance
 from rbt_ros.core.record import fill_derivatives, recorder
 from rbt_ros.core.types import (
+    LOAD_COLUMNS,
     LOAD_FORCE,
     LOAD_FRAME,
     LOAD_MOMENT,
@@ -23,8 +24,9 @@ from rbt_ros.core.work import workspace
 H_NS = 1_000_000
 MODEL = rbt.RigidBody(2.0, ((0.9, 0.05, 0.0), (0.05, 0.7, 0.02), (0.0, 0.02, 0.5))).robot.model
 START = np.array([0.8, 0.0, 0.6, 0.0, 1.0, 2.0, 3.0, 0.4, -1.5, 2.0, 4.0, 5.0, 6.0])
-FREE = Input(np.zeros(6), np.zeros((0, 12)))
-LOADS = np.array([[0, 0, 0.1, 0.2, 0.3, 0, 0, 0, 1, 2, 3, 0], [0, WORLD_AXES, 0, 0, 0, 0.3, 0.2, 0.1, 0, 0, 0, 0]])
+FREE = Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
+LOADS = np.zeros((2, LOAD_COLUMNS))
+LOADS[:, :11] = [[0, 0, 0.1, 0.2, 0.3, 0, 0, 0, 1, 2, 3], [0, WORLD_AXES, 0, 0, 0, 0.3, 0.2, 0.1, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("method", [RK4, DOP853])
@@ -43,7 +45,7 @@ def test_a_recorded_run_is_the_run(method, every):
 def test_a_failure_leaves_the_rows_before_it():
     """A velocity just below what is none any more, and a force that takes it beyond in the second step."""
     y, states = START.copy(), np.full((5, 13), 7.0)
-    load = np.zeros((1, 12))
+    load = np.zeros((1, LOAD_COLUMNS))
     load[0, [LOAD_FRAME, LOAD_FORCE]] = WORLD_AXES, 1e308 / BEYOND
     y[10] = 1.79e308 / BEYOND
     record = recorder(MODEL, y, FREE._replace(load=load), 10_000_000, RK4, workspace(MODEL))

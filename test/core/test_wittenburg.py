@@ -87,7 +87,8 @@ def test_every_force_acts_alike_in_both_formulations(seed, n):
     freedom[:, t.STIFFNESS] = freedom[:, t.DAMPING] = freedom[:, t.COULOMB] = rng.uniform(0, 3, len(v))
     world[t.ATTRACTION], world[t.ATTRACTOR : t.ATTRACTOR + 3] = 50.0, (20.0, -10.0, 5.0)
     model = frozen(model._replace(freedom=freedom, world=world))
-    load = rng.uniform(-3, 3, (4, t.LOAD_COLUMNS))
+    load = np.zeros((4, t.LOAD_COLUMNS))
+    load[:, : t.LOAD_LAW] = rng.uniform(-3, 3, (4, t.LOAD_LAW))
     load[:, t.LOAD_BODY] = rng.integers(0, n, 4)
     load[:, t.LOAD_FRAME] = (t.BODY_AXES, t.WORLD_AXES) * 2
     load[:, t.LOAD_SIGNAL] = 0, 0, 1, 1
