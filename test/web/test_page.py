@@ -25,6 +25,7 @@ robot:
   name: twins
   bodies: {one: {mass: 1 kg, inertia: [1, 1, 1]}, other: {mass: 1 kg, inertia: [1, 1, 1]}}
 """
+ONE = "rbt: 1\nrobot: {name: m, bodies: {m: {mass: 1 kg, inertia: [1, 1, 1], shapes: [%s]}}}"
 TOLD = "(key => rbt.settings.controls.find((control) => control.key === key))"
 
 
@@ -459,6 +460,17 @@ def test_a_mesh_is_shown(run, open_page, tmp_path):
     page.wait("rbt.stage.bodies[0].shapes.children[0].children.length === 1")
     assert page("rbt.stage.bodies[0].shapes.children[0].children[0].geometry.attributes.position.count") == 6
     assert page("document.getElementById('notes').textContent") == ""
+
+
+def test_a_kind_of_shape_that_the_page_does_not_know_is_its_triangles(run, open_page):
+    """And smooth, however small: at each corner the normal is that of the capsule, to half a facet (7.5 degrees)."""
+    looks = "{kind: capsule, size: [1 mm, 3 mm]}"
+    page = open_page(run(scenario_from_text(ONE % looks), paused=True).address)
+    geometry = "rbt.stage.bodies[0].shapes.children[0].children[0].geometry.attributes"
+    place, normal = (np.array(page(f"[...{geometry}.{key}.array]")).reshape(-1, 3) for key in ("position", "normal"))
+    p_from_axis = place - np.clip(place[:, 2:], -1.5e-3, 1.5e-3) * [0, 0, 1]
+    assert np.linalg.norm(p_from_axis, axis=1) == pytest.approx(1e-3, rel=1e-5)
+    assert (normal * p_from_axis).sum(axis=1).min() > 1e-3 * np.cos(np.radians(7.5))
 
 
 def test_a_run_that_ends_is_told(run, open_page):
