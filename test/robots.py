@@ -10,7 +10,7 @@ KINDS = tuple(kind.name.lower() for kind in JointKind)
 SHAPES = (
     {"kind": "box", "size": (0.1, 0.2, 0.3)},
     {"kind": "cylinder", "size": (0.1, 0.5), "rgba": (0.1, 0.2, 0.3, 0.4)},
-    {"kind": "sphere", "size": 0.2},
+    {"kind": "capsule", "size": (0.2, 0.3)},
     {"kind": "mesh", "file": "package://somewhere/hull.stl", "size": (1e-3, -1e-3, 1e-3)},
 )
 

@@ -92,8 +92,8 @@ def _visuals(link: ET.Element, shape: Shape, name: str) -> None:
         _geometry(visual, part)
         ET.SubElement(ET.SubElement(visual, "material", name=f"{name}_colour"), "color", rgba=_numbers(part.rgba))
         if number == 0 and part is not shape:
-            extension = {"shape": shape.kind, "size": _numbers(shape.size), "at": _numbers(shape.at)}
-            extension |= {"quaternion": _numbers(shape.quaternion), **({"file": shape.file} if shape.file else {})}
+            extension |= {"shape": shape.kind, "size": _numbers(shape.size), "at": _numbers(shape.at)}
+            extension |= {"rotation": _numbers(shape.quaternion)} | ({"file": shape.file} if shape.file else {})
         _extend(visual, extension)
 
 

@@ -166,7 +166,7 @@ def _extended_shape(visual: Element, body: str, part: Shape) -> Shape | None:
         return None
     where = f"shape of body '{body}' (its <visual> counts without this <{EXTENSION}>)"
     size = tuple(extension.vector("size", count=len(extension.text("size").split())))
-    at, q = extension.vector("at", ZERO), extension.vector("quaternion", IDENTITY, count=4)
+    at, q = extension.vector("at", ZERO), extension.vector("rotation", IDENTITY, count=4)
     file = extension.attributes.get("file", "")
     return placed(extension, shape, where, extension.text("shape"), size, at, q, part.rgba, file)
 
