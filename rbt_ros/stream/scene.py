@@ -84,7 +84,8 @@ def _body(robot: Robot, i: int, folder: str | Path) -> dict[str, Any]:
     }
 
 
-def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
+def page_shape(shape: Shape) -> dict[str, Any]:
+    """As the page takes it: with its triangles, unless it must know the kind."""
     told = {
         "kind": shape.kind,
         "size": list(shape.size),
@@ -93,9 +94,14 @@ def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
         "rgba": list(shape.rgba),
         "warning": "",
     }
-    if not kind_of(shape).urdf:  # the page need not know the kind
-        vertices, facets = kind_of(shape).triangles(shape)
-        told |= {"vertices": np.asarray(vertices).tolist(), "facets": np.asarray(facets).tolist()}
+    if kind_of(shape).urdf:
+        return told
+    vertices, facets = kind_of(shape).triangles(shape)
+    return told | {"vertices": np.asarray(vertices).tolist(), "facets": np.asarray(facets).tolist()}
+
+
+def _shape(body: str, shape: Shape, folder: str | Path) -> dict[str, Any]:
+    told = page_shape(shape)
     if not shape.file:
         return told
     given = Path(shape.file.removeprefix("file://"))

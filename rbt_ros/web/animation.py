@@ -20,10 +20,11 @@ from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.checks import number, numbers, one_number
 from rbt_ros.model.mass.mesh_file import read_mesh
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.shapes import checked_shape
 from rbt_ros.plug.shapes import GREY
 from rbt_ros.results import Result
 from rbt_ros.stream.process import served
-from rbt_ros.stream.scene import COLOURS, described
+from rbt_ros.stream.scene import COLOURS, described, page_shape
 from rbt_ros.toolbox.result import LabResult
 from rbt_ros.web import export
 from rbt_ros.web.recording import Frame, Recording, record, temporary_folder
@@ -313,7 +314,7 @@ def _at(series: Series, t: np.ndarray) -> np.ndarray:
 
 def _shape(kind: str, size: Sequence[float], at: Any, rotation: Any, rgba: Any, **more: Any) -> Shape:
     sizes = _vector(size, 2 if kind == "cone" else 3, f"size of a {kind}")
-    if kind in ("box", "ellipsoid", "cone") and min(sizes) <= 0.0:
+    if kind in ("ellipsoid", "cone") and min(sizes) <= 0.0:
         raise ModelError(f"size of a {kind}: {size!r:.60} must be above zero.")
     return {
         "kind": kind,
@@ -335,9 +336,14 @@ def _vector(given: Any, count: int, what: str) -> list[float]:
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 
 
+def shape(kind, size, at=(0, 0, 0), rotation=LEVEL, rgba=GREY) -> Shape:
+    """What a body of a robot can look like, and its size [m]: cylinder, capsule, your own (docs/extending.md)."""
+    return page_shape(checked_shape("shape", dict(kind=kind, size=size, at=at, rotation=rotation, rgba=rgba)))
+
+
 def box(size, at=(0, 0, 0), rotation=LEVEL, rgba=GREY) -> Shape:
     """Edges x, y, z [m]."""
-    return _shape("box", size, at, rotation, rgba)
+    return shape("box", size, at, rotation, rgba)
 
 
 def ellipsoid(semi_axes, at=(0, 0, 0), rotation=LEVEL, rgba=GREY) -> Shape:

@@ -15,7 +15,7 @@ from imageio_ffmpeg import get_ffmpeg_exe
 import rbt_ros as rbt
 from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import turn_all
-from rbt_ros.web.animation import Animation, Series, arrows, box, colour, cone, cubesat_3u, facets, given
+from rbt_ros.web.animation import Animation, Series, arrows, box, colour, cone, cubesat_3u, facets, given, shape
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -237,8 +237,8 @@ def test_the_frames_are_pictures_to_work_with(chromium_path):
             ModelError,
             "transform of body 'b' must give \\(position, quaternion\\), not 7",
         ),
-        (lambda: box((1, 2)), ModelError, "size of a box: \\(1, 2\\) must be 3 finite numbers"),
-        (lambda: box((1, -2, 3)), ModelError, "size of a box: \\(1, -2, 3\\) must be above zero"),
+        (lambda: box((1, 2)), ModelError, "shape: the size of a box is \\(x, y, z\\), .*; not \\(1, 2\\)"),
+        (lambda: box((1, -2, 3)), ModelError, "each above zero; not \\(1, -2, 3\\)"),
         (lambda: cone("wide", 1), ModelError, "size of a cone"),
         (lambda: Animation("a").span, ModelError, "animation 'a' has nothing that moves"),
         (lambda: Animation("a").remove("b"), ModelError, "has no body 'b'; it has none"),
@@ -257,7 +257,8 @@ def test_what_no_animation_can_be_is_refused(make, error, words):
 
 
 def test_shapes_of_the_toolbox():
-    assert [shape["kind"] for shape in cubesat_3u()] == ["box"] * 3
+    assert [part["kind"] for part in cubesat_3u()] == ["box"] * 3
+    assert len(shape("capsule", (0.1, 0.4), at=(1, 0, 0))["vertices"]) == 434  # 12 rings of 36, two tips
     assert cone(0.5, 1.0)["size"] == [0.5, 1.0] and isinstance(given([0.0]), Series)
     assert len({colour(k) for k in range(8)}) == 8
     tetrahedron = facets([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3], [1, 2, 3], [0, 2, 3]])
