@@ -68,6 +68,7 @@ class Markers:
         self._robot, self._prefix, self._local = robot, prefix, local
         self._origin = np.zeros(3)  # p of the local frame in the world
         self._size, self._letters = size_of(robot), letters_of(robot)
+        self._shapes = [m for body in robot.bodies for shape in looks(body) for m in shape_markers(body.name, shape)]
         self._coms = np.array([body.com for body in robot.bodies])
         points = TRAIL if len(robot.bodies) == 1 else max(2, min(TAIL, TRAIL // len(robot.bodies)))
         self._trails: list[deque] = [deque(maxlen=points) for _ in robot.bodies]
@@ -86,12 +87,9 @@ class Markers:
         if self._local:
             self._origin = local_origin(self._robot, sample)
         arrows = [*self._spins(sample, coms), *self._momentum(sample, coms), *self._loads(sample)]
-        markers = [*self._shapes(), *arrows, *self._ropes(sample), *self._paths()]
+        shapes = [{**each} for each in self._shapes]
+        markers = [*shapes, *arrows, *self._ropes(sample), *self._paths()]
         return numbered(markers, self._prefix, stamp)
-
-    def _shapes(self) -> list[Fields]:
-        """In the frames of their bodies."""
-        return [m for body in self._robot.bodies for shape in looks(body) for m in shape_markers(body.name, shape)]
 
     def _spins(self, sample: Sample, coms: np.ndarray) -> list[Fields]:
         """w_WB of each body that floats or hangs on the world, at its centre of mass."""
