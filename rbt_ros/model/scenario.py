@@ -27,6 +27,7 @@ from rbt_ros.model.shapes import KEYS as SHAPE_KEYS
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.unilateral_yaml import with_ropes_of, with_stops_of
+from rbt_ros.model.units import UNITS
 from rbt_ros.model.urdf_read import BASES, load_urdf
 from rbt_ros.model.yaml_parts import attitude, euler, placed, signal
 from rbt_ros.paths import as_path, share
@@ -300,6 +301,9 @@ def _size(shape: Item) -> tuple[float, ...]:
     """The numbers of a shape, each of its own dimension."""
     kind = placed(shape["kind"], SHAPES.find, shape["kind"].text())
     given = shape["size"].entries() if isinstance(shape["size"].value, list) else [shape["size"]]
+    for name, dimension in kind.numbers.items():
+        if dimension not in UNITS:
+            raise shape["kind"].error(f"its {name} has the dimension '{dimension}'; there are {', '.join(UNITS)}.")
     dimensions = [*kind.numbers.values(), *["plain number"] * len(given)]  # too many of them are refused later
     return tuple(item.number(dimension) for item, dimension in zip(given, dimensions, strict=False))
 

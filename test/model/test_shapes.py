@@ -152,6 +152,14 @@ def test_a_capsule_that_cannot_be_is_refused(given, message):
         rbt.mass.of_shape(given, mass=1.0)
 
 
+def test_a_dimension_that_units_do_not_have_is_told(monkeypatch):
+    odd = ShapeKind()
+    vars(odd).update({"numbers": {"radius": "lenght", "length": "length"}, "triangles": lambda _: turned(sphere(4))})
+    monkeypatch.setitem(SHAPES._found, "odd", odd)
+    with pytest.raises(rbt.ScenarioError, match="shapes.*kind: its radius has the dimension 'lenght'; there are time,"):
+        scenario_from_text(f"rbt: 1\nrobot: {{bodies: {{hub: {{mass: 1, inertia: [1, 1, 1], {LOOKS % 'odd'}}}}}}}")
+
+
 def test_an_unknown_shape_of_a_urdf_says_what_counts_without_it():
     text = rbt.urdf_text(sat(CAPSULE)).replace('shape="capsule"', 'shape="pill"')
     with pytest.raises(rbt.ModelError, match=r"a.urdf:\d+: .*counts without this <rbt>.*'pill' is no shape; there are"):

@@ -35,9 +35,7 @@ class ShapeKind:
     All methods see the shape in its own axes, about its own origin.
     """
 
-    numbers: Mapping[
-        str, str
-    ] = {}  # of its size, in order: name -> dimension, as a scenario's units know it ("length")
+    numbers: Mapping[str, str] = {}  # of its size, in order: name -> dimension ("length"), for the units of a scenario
     rule = "each above zero"  # that these obey
     usual: tuple[float, ...] = ()  # the size where none is given; empty: it must be
     from_file = False  # whether it names a file
@@ -116,15 +114,14 @@ def urdf_parts(shape: Shape) -> list[Shape]:
 
 def refuse_broken(shape: Shape) -> None:
     """ModelError where the code of its kind raises, or gives what is not finite or does not fit."""
-    kind, along = kind_of(shape), np.eye(3)
-    if kind.from_file:  # who draws it reads it
+    kind = kind_of(shape)
+    if kind.urdf:  # URDF's are ours
         return
-    answer(shape, "support", lambda: kind.support(shape, along))
+    answer(shape, "support", lambda: kind.support(shape, np.eye(3)))
     answer(shape, "radius", lambda: kind.radius(shape))
     answer(shape, "volume, com or inertia", lambda: _mass_numbers(kind, shape))
     answer(shape, "parts", lambda: [x for part in urdf_parts(shape) for x in (*part.size, *part.at, *part.quaternion)])
-    if not kind.urdf:
-        answer(shape, "triangles", lambda: corners(shape))
+    answer(shape, "triangles", lambda: corners(shape))
     for part in urdf_parts(shape):
         if not kind_of(part).urdf or len(part.size) != len(kind_of(part).numbers) or not kind_of(part).fits(part.size):
             raise _broken(shape, "parts", f"has a {part.kind} of size {part.size}, which URDF does not know or allow")
