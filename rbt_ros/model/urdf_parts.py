@@ -146,14 +146,12 @@ def _visual(element: Element, body: str, materials: dict[str, Vector]) -> Shape:
     at, q = origin(element)
     geometry = element.child("geometry")
     found = geometry.children if geometry is not None else []
-    attributes = SHAPES.find(found[0].tag).urdf if len(found) == 1 and found[0].tag in SHAPES else {}
-    if not attributes:
+    kind = SHAPES.find(found[0].tag) if len(found) == 1 and found[0].tag in SHAPES else None
+    if kind is None or not kind.urdf:
         what = ", ".join(f"<{f.tag:.40}>" for f in found) or "nothing"
-        known = ", ".join(f"<{name}>" for name in SHAPES.names() if SHAPES.find(name).urdf)
-        raise element.error(f"its geometry is {what}; give one of {known}.")
-    form, kind = found[0], SHAPES.find(found[0].tag)
-    usual = kind.usual or None
-    size = tuple(x for key, count in attributes.items() for x in form.vector(key, usual, count))
+        raise element.error(f"its geometry is {what}; give one <box>, <cylinder>, <sphere> or <mesh>.")
+    form, usual = found[0], kind.usual or None
+    size = tuple(x for key, count in kind.urdf.items() for x in form.vector(key, usual, count))
     file = form.text("filename") if kind.from_file else ""
     rgba = _colour(element, materials)
     return placed(element, shape, f"shape of body '{body}'", form.tag, size, at, q, rgba, file)

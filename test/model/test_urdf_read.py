@@ -396,7 +396,7 @@ def test_attitudes_of_urdf_1_2():
         (
             '<mesh filename="package://arm/tool.stl"',
             "<cone",
-            r"arm.urdf:39: .*its geometry is <cone>; give one of <box>, <cy",
+            r"arm.urdf:39: .*its geometry is <cone>; give one <box>, <cy",
         ),
         ('scale="1e-3 1e-3 1e-3"', 'scale="0 1 1"', r"the size of a mesh is \(x, y, z\), .* none of them zero; not"),
         ('rgba="1 0 0 1"', 'rgba="1 0 0"', r"arm.urdf:3: <color> of material 'red': rgba=\"1 0 0\" must be 4 numbers"),
