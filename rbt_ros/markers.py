@@ -209,9 +209,8 @@ def marker(name: str, frame: str, kind: int, color: Color) -> Fields:
 
 
 def shape_markers(body: str, shape: Shape) -> list[Fields]:
-    """Its parts where they are less to send, unless it can be seen through: parts would show each other."""
-    apart = kind_of(shape).composed and shape.rgba[3] == 1.0
-    return [shape_marker(body, part) for part in (urdf_parts(shape) if apart else [shape])]
+    """One; or those of its parts, where they are the shape and less to send."""
+    return [shape_marker(body, part) for part in (urdf_parts(shape) if kind_of(shape).composed else [shape])]
 
 
 def shape_marker(body: str, shape: Shape) -> Fields:
