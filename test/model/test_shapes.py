@@ -17,8 +17,8 @@ from rbt_ros.ros import bounds
 from rbt_ros.stream.scene import described
 
 R, L = 0.3, 0.7
-CAPSULE = Shape("capsule", (R, L), (0.1, -0.2, 0.3), (0.5, 0.5, -0.5, 0.5))
-LOOKS = "shapes: [{kind: %s, size: [30 cm, 0.7], at: [0.1, -20 cm, 0.3], rotation: [0.5, 0.5, -0.5, 0.5]}]"
+CAPSULE = Shape("capsule", (R, L), (0.1, -0.2, 0.3), (0.1, 0.7, -0.1, 0.7))
+LOOKS = "shapes: [{kind: %s, size: [30 cm, 0.7], at: [0.1, -20 cm, 0.3], rotation: [0.1, 0.7, -0.1, 0.7]}]"
 
 
 def sat(*shapes):
