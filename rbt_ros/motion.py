@@ -24,7 +24,7 @@ from rbt_ros.model.failures import FAILURES
 from rbt_ros.model.friction import warn_of_no_drag
 from rbt_ros.model.inputs import Timeline
 from rbt_ros.model.integration import Integration
-from rbt_ros.model.integrators import TORQUE_FREE, no_inputs
+from rbt_ros.model.integrators import no_inputs
 from rbt_ros.model.mechanism import Mechanism
 from rbt_ros.model.mode_memory import changes_memory, changes_of, modes_memory, modes_of
 from rbt_ros.model.modes import Change, HasModes, ModeChange, Modes, Prescribe, Release
@@ -67,7 +67,7 @@ class Motion(HasModes):
         self._given = self.h_ns, how.integrator  # what checkpoints fit
         self._revisions = Revisions()
         self._mech = Mechanism(robot, world, self._revisions)
-        if counts_work and how.integrator not in TORQUE_FREE:  # without torque no work
+        if counts_work and not how.plugged.torque_free:  # without torque no work
             self._mech.open_account(2)
         self._inputs = Timeline(robot, self.ticks, self._revisions, refusal=no_inputs(how.integrator))
         self._balance = Balance(robot, self._mech.model, counts_work)

@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rbt_ros.core import integrate
 from rbt_ros.core import types as t
 from rbt_ros.errors import MessageError, ModelError, ScenarioError, SolveError
 from rbt_ros.kinds import in_words
@@ -16,7 +15,7 @@ from rbt_ros.model.friction import with_friction
 from rbt_ros.model.hinge_commands import HingeInput, HingeSettings, Law
 from rbt_ros.model.inputs import FOR_EVER, Command, Effort, Latched, PlannedChange, PlannedInput, Wrench
 from rbt_ros.model.integration import Integration
-from rbt_ros.model.integrators import checked_integrator, no_inputs, obstacle
+from rbt_ros.model.integrators import no_inputs, obstacle
 from rbt_ros.model.measured import Measured, Measurement
 from rbt_ros.model.modes import Change, ModeChange, Modes, Prescribe, Release, check_change
 from rbt_ros.model.robot import Robot
@@ -29,8 +28,6 @@ from rbt_ros.motion import Motion
 from rbt_ros.plug.force import ForceLaw
 from rbt_ros.results import Result
 from rbt_ros.running import run
-
-FIXED_STEP = ("semi_implicit", "rk4", "dop853")
 
 
 class Observer(Protocol):
@@ -77,7 +74,7 @@ class Simulation(Motion):
         work_of_inputs: bool = False,
         stabilise: "str | Stabilise" = "none",
     ):
-        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: one of `INTEGRATORS`.
+        """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: a name of `INTEGRATORS`.
 
         attraction: mu [m³/s²] of a point mass at `attractor` [m] that attracts by the inverse square, gravity gradient
         included. rtol, atol: local error of dop853_adaptive and dormand_prince, atol + rtol |y|. They solve each step
@@ -215,7 +212,7 @@ class Simulation(Motion):
 
     def set_integrator(self, integrator: str) -> None:
         """Integrate by another of `INTEGRATORS` from now on. What is stabilised is kept as it is now."""
-        if text := obstacle(checked_integrator(integrator), self._mech.now.robot, self._attraction):
+        if text := obstacle(integrator, self._mech.now.robot, self._attraction):
             raise ScenarioError(text)
         refusal = no_inputs(integrator)
         self._inputs.refuse_sampled("the integrator", self.tick)
@@ -376,13 +373,13 @@ class Simulation(Motion):
             self._plan_change(PlannedChange(what, from_ns))
             return
         if signal is not None and not isinstance(signal, Signal):
-            if to_ns is None or self.integrator not in FIXED_STEP:
+            if to_ns is None or not (nodes := self._how.plugged.stage_times):
                 raise ScenarioError(
-                    "a Python function as signal needs stop= and one of the fixed-step integrators "
-                    f"{', '.join(FIXED_STEP)}; use rbt.table(...) otherwise."
+                    "a Python function as signal needs stop= and an integrator of fixed steps, as rk4 and dop853 are, "
+                    f"not {self.integrator}; use rbt.table(...) otherwise."
                 )
             steps = self.ticks.nearest(to_ns) - self.ticks.nearest(from_ns)
-            signal = sampled(signal, self.h_ns, integrate.stage_nodes(self._how.method), steps)
+            signal = sampled(signal, self.h_ns, nodes, steps)
         self._inputs.plan(PlannedInput(what, signal, from_ns, to_ns))
         self._tell_changed()
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.controlled import DENSE, interpolate, march
+from rbt_ros.core.controlled import dense_count, interpolate, march
 from rbt_ros.core.events import Event, Hit, hits_in_step
-from rbt_ros.core.integrate import DOP853
+from rbt_ros.core.integrate import DOP853, Method
 from rbt_ros.core.signals import breaks_ns
 from rbt_ros.core.types import OK, TOO_MANY_STEPS, Input, Model, Status
 from rbt_ros.core.work import Work, model_size, workspace
@@ -65,9 +65,9 @@ def dense_value(row: np.ndarray, ny: int, x: float) -> np.ndarray:
     return y
 
 
-def row_width(method: int, ny: int) -> int:
+def row_width(method: Method, ny: int) -> int:
     """How many numbers a step takes: s, h, y and the coefficients of the dense output."""
-    return 2 + (1 + DENSE[method]) * ny
+    return 2 + (1 + dense_count(method)) * ny
 
 
 def stops_ns(input: Input, t_ns: int, end_ns: int) -> list[int]:
@@ -81,7 +81,7 @@ def solve(
     input: Input,
     duration_ns: int,
     *,
-    method: int = DOP853,
+    method: Method = DOP853,
     t_ns: int = 0,
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -106,7 +106,7 @@ def solve(
                 return found.solution(TOO_MANY_STEPS, -1, width)
             steps = np.empty((CHUNK, width))
             code, taken, vain, evaluations, _, s, h, body = march(
-                *(*model, y, *input, *work, start, s, end, h, h_max, rtol, atol, method, room, steps, *no_times)
+                *(*model, y, *input, *work, start, s, end, h, h_max, rtol, atol, *method, room, steps, *no_times)
             )
             found.count(evaluations, vain)
             if found.add(steps[:taken], offset, s, y):
@@ -159,7 +159,7 @@ def solve_at(
     input: Input,
     times_ns: Sequence[int] | np.ndarray,
     *,
-    method: int = DOP853,
+    method: Method = DOP853,
     t_ns: int = 0,
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -182,7 +182,7 @@ def solve_at(
         last = np.searchsorted(times_ns, stop, side="right")
         times, end = (times_ns[filled:last] - start) / 1e9, (stop - start) / 1e9
         code, n, vain, calls, done, s, h, body = march(
-            *(*model, y, *input, *work, start, 0.0, end, h, h_max, rtol, atol, method, max_steps - steps),
+            *(*model, y, *input, *work, start, 0.0, end, h, h_max, rtol, atol, *method, max_steps - steps),
             *(step, times, out[filled:last]),
         )
         steps, rejected, evaluations = steps + n, rejected + vain, evaluations + calls

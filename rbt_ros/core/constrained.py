@@ -34,7 +34,8 @@ from rbt_ros.core.constraints import (
 )
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.integrate import (
-    SEMI_IMPLICIT,
+    KICK_AND_DRIFT,
+    Method,
     all_finite,
     copy,
     failure,
@@ -213,7 +214,7 @@ def constrained_step(model, y, input, t_ns, s0, h, method, constraints, work, bo
     for i in range(count):
         stage_state(y, h, work, A, i, s)
         constrained_derivative(model, s, input, t_ns, s0 + C[i] * h, constraints, work, bond, work.stage[i])
-    if method == SEMI_IMPLICIT:
+    if method.rule == KICK_AND_DRIFT:
         kick_and_drift(model, y, work.stage[0], h)
     else:
         step_along(model, y, h, work, B, count)
@@ -256,7 +257,9 @@ def run_constrained_arrays(
     order,
     still,
     h_ns,
-    method,
+    table,
+    count,
+    rule,
     t_ns,
     ticks,
 ):
@@ -266,7 +269,7 @@ def run_constrained_arrays(
     """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
     constraints, bond = Constraints(row, term, laws, numbers), Bonds(G, W, A, L, direction, column, order, still)
-    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    method, h, good = Method(table, count, rule), h_ns / 1e9, work.stage[GOOD_ROW]
     for tick in range(ticks):
         start_ns = t_ns + tick * h_ns
         copy(y, good)
@@ -289,4 +292,4 @@ class Constrained(NamedTuple):
     def stepper(self, model, y, input, h_ns, method, work):
         """A function of (t_ns, ticks) that takes y in place `ticks` steps further: (code, tick, body)."""
         bond = bonds(model, self.constraints)
-        return partial(run_constrained_arrays, *model, y, *input, *work, *self.constraints, *bond, h_ns, method)
+        return partial(run_constrained_arrays, *model, y, *input, *work, *self.constraints, *bond, h_ns, *method)

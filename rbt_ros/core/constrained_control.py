@@ -12,7 +12,7 @@ from rbt_ros.core.adaptive import MAX_STEPS, stops_ns
 from rbt_ros.core.constrained import LOST, constrained_derivative, constrained_step, loosest, put_back
 from rbt_ros.core.constraints import Constraints, bonds
 from rbt_ros.core.controlled import error_norm, motion_size, step_factor
-from rbt_ros.core.integrate import DORMAND_PRINCE, all_finite, copy, first_non_finite
+from rbt_ros.core.integrate import PAIR_5_4, all_finite, copy, first_non_finite
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, TOO_MANY_STEPS, UNMET
 from rbt_ros.core.work import GOOD_ROW
@@ -27,7 +27,7 @@ def constrained_error(model, y, new, input, t_ns, s, h, method, constraints, wor
     size = motion_size(model)
     if not all_finite(new):
         return math.nan
-    if method == DORMAND_PRINCE:  # its last stage is the derivative at the end
+    if method.rule == PAIR_5_4:  # its last stage is the derivative at the end
         constrained_derivative(model, new, input, t_ns, s + h, constraints, work, bond, work.stage[6])
     return error_norm(y[:size], new[:size], h, rtol, atol, method, work)
 

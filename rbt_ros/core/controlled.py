@@ -12,8 +12,8 @@ import math
 from rbt_ros.core import dop853, dormand_prince
 from rbt_ros.core.dynamics import coordinates
 from rbt_ros.core.integrate import (
-    DOP853,
-    DORMAND_PRINCE,
+    PAIR_5_4,
+    Method,
     all_finite,
     copy,
     fill_stages,
@@ -27,13 +27,17 @@ from rbt_ros.core.types import NON_FINITE, NON_FINITE_WORK, OK, STEP_TOO_SMALL, 
 from rbt_ros.core.work import GOOD_ROW, Work
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0  # of the step size: margin; the least and the most it changes at once
-DENSE = {DOP853: 7, DORMAND_PRINCE: 4}  # coefficients per component
 
 
 @kernel
 def order_root(x, method):
     """x^(1/8) of DOP853, x^(1/5) of DORMAND_PRINCE, without libm's pow: the same bits everywhere."""
-    return fifth_root(x) if method == DORMAND_PRINCE else math.sqrt(math.sqrt(math.sqrt(x)))
+    return fifth_root(x) if method.rule == PAIR_5_4 else math.sqrt(math.sqrt(math.sqrt(x)))
+
+
+def dense_count(method):
+    """How many coefficients of the dense output a component has."""
+    return 4 if method.rule == PAIR_5_4 else 7
 
 
 @kernel
@@ -58,7 +62,7 @@ def fifth_root(x):
 @kernel
 def error_norm(y, new, h, rtol, atol, method, work):
     """The error of a step over the tolerance atol + rtol |y|, root mean square over the components."""
-    if method == DORMAND_PRINCE:
+    if method.rule == PAIR_5_4:
         return fourth_order_error(y, new, h, rtol, atol, work)
     return third_and_fifth_order_error(y, new, h, rtol, atol, work)
 
@@ -106,12 +110,12 @@ def step_factor(error, method):
 @kernel
 def dense_coefficients(y, new, h, method, work, row):
     """Write y and the 7 or 4 coefficients of each component into a row of steps: see `interpolate`."""
-    ny, end_stage = y.shape[0], 6 if method == DORMAND_PRINCE else 12
+    ny, end_stage = y.shape[0], 6 if method.rule == PAIR_5_4 else 12
     for c in range(ny):
         rise, start, end = new[c] - y[c], h * work.stage[0, c], h * work.stage[end_stage, c]
         row[2 + c], row[2 + ny + c], row[2 + 2 * ny + c] = y[c], rise, start - rise
         row[2 + 3 * ny + c] = 2.0 * rise - (end + start)
-        if method == DORMAND_PRINCE:
+        if method.rule == PAIR_5_4:
             total = 0.0
             for j in range(7):
                 total += dormand_prince.D[j] * work.stage[j, c]
@@ -186,7 +190,7 @@ def fill_rows(model, y, s, row, times, filled, out):
 @routine
 def march(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage,
-    t_ns, s, end, h, h_max, rtol, atol, method, max_steps, steps, times, out,
+    t_ns, s, end, h, h_max, rtol, atol, table, count, rule, max_steps, steps, times, out,
 ):  # fmt: skip
     """(code, steps taken, rejected, evaluations, times filled, s, h, body): from s to end [s] after t_ns, y in place.
 
@@ -194,9 +198,10 @@ def march(
     steps, in turn. Row i of out becomes y at times[i] [s] after t_ns, s or later, quaternions normalised.
     """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    _, B, _, count = tableau(method)
-    tried = 7 if method == DORMAND_PRINCE else count  # stages that the error estimate needs
-    dense = 7 if method == DORMAND_PRINCE else 16  # and the dense output
+    method = Method(table, count, rule)
+    _, B, _, _ = tableau(method)
+    tried = 7 if method.rule == PAIR_5_4 else count  # stages that the error estimate needs
+    dense = 7 if method.rule == PAIR_5_4 else 16  # and the dense output
     new, ny, taken, rejected, evaluations, again = work.stage[GOOD_ROW], y.shape[0], 0, 0, 0, False
     size = motion_size(model)
     filled = fill_rows(model, y, s, steps[0], times, 0, out)

@@ -13,6 +13,7 @@ and put back on the sphere after each step: any Runge-Kutta method keeps its ord
 
 import math
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,22 +38,45 @@ from rbt_ros.core.types import (
 )
 from rbt_ros.core.work import CARRY_ROW, GOOD_ROW, STAGE_ROW, Work
 
-SEMI_IMPLICIT, RK4, DOP853, DORMAND_PRINCE = 0, 1, 2, 3
 BEYOND = 2.0**560  # times what is above 1e140, in round numbers, overflows: no state, since its energy does so, too
 
-# classical Runge-Kutta, in the form of `dop853`
-RK4_A, RK4_B, RK4_C = np.zeros((4, 4)), np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]), np.array([0.0, 0.5, 0.5, 1.0])
-RK4_A[1, 0], RK4_A[2, 1], RK4_A[3, 2] = 0.5, 0.5, 1.0
+# rules: what is done with the stages of a method beyond summing them up
+SUM, KICK_AND_DRIFT, LIE, PAIR_5_4, PAIR_8_5_3 = 0, 1, 2, 3, 4
+
+
+class Method(NamedTuple):
+    """An explicit Runge-Kutta method as data: whatever the method, the compiled loops are the same."""
+
+    table: np.ndarray  # (n + 2, n): A, then B, then C; n: the stages of a step, and those beyond it
+    count: int  # of the stages of a step
+    rule: int
+
+
+def runge_kutta(A, B, C, count, rule=SUM):
+    """The method with these coefficients: stage i is f(t + C[i] h, y + h Σ A[i, j] k_j), the step y + h Σ B[j] k_j."""
+    table = np.vstack([A, B, C]).astype(float)
+    table.flags.writeable = False
+    return Method(table, count, rule)
+
+
+SEMI_IMPLICIT = runge_kutta([[0.0]], [1.0], [0.0], 1, KICK_AND_DRIFT)
+RK4 = runge_kutta(
+    A=[[0, 0, 0, 0], [1 / 2, 0, 0, 0], [0, 1 / 2, 0, 0], [0, 0, 1, 0]],
+    B=[1 / 6, 1 / 3, 1 / 3, 1 / 6],
+    C=[0, 1 / 2, 1 / 2, 1],
+    count=4,
+)
+LIE_EULER = runge_kutta([[0.0]], [1.0], [0.0], 1, LIE)  # its loop is in `kept.py`
+DOP853 = runge_kutta(dop853.A, dop853.B, dop853.C, dop853.STAGES, PAIR_8_5_3)
+DORMAND_PRINCE = runge_kutta(dormand_prince.A, dormand_prince.B, dormand_prince.C, dormand_prince.STAGES, PAIR_5_4)
 
 
 @kernel
 def tableau(method):
-    """(A, B, C, number of stages) of a Runge-Kutta method; the semi-implicit one uses the first stage only."""
-    if method == DOP853:
-        return dop853.A, dop853.B, dop853.C, dop853.STAGES
-    if method == DORMAND_PRINCE:
-        return dormand_prince.A, dormand_prince.B, dormand_prince.C, dormand_prince.STAGES
-    return RK4_A, RK4_B, RK4_C, 4 if method == RK4 else 1
+    """(A, B, C, number of stages) of a method."""
+    table = method.table
+    n = table.shape[1]
+    return table[:n], table[n], table[n + 1], method.count
 
 
 def stage_nodes(method):
@@ -140,7 +164,7 @@ def step(model, y, input, t_ns, h, method, work):
     """y after h [s], in place. `run_arrays` has these lines in its loop, which compiles a second sooner so."""
     A, B, C, count = tableau(method)
     fill_stages(model, y, input, t_ns, 0.0, h, work, A, C, 0, count)
-    if method == SEMI_IMPLICIT:
+    if method.rule == KICK_AND_DRIFT:
         kick_and_drift(model, y, work.stage[0], h)
     else:
         step_along(model, y, h, work, B, count)
@@ -190,21 +214,23 @@ def first_non_finite(model, y):
 
 
 @routine
-def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, ticks):
+def run_arrays(
+    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, table, count, rule, t_ns, ticks
+):
     """(code, tick, body) after `ticks` steps of h_ns [ns] from t_ns, y in place; on a failure y is the last good.
 
     For a call from Python: plain arrays cost numba's dispatcher 0.3 us, named tuples of them 1.7. The loops stand here,
     not in kernels of their own: with the dynamics inline, each level of nesting takes 0.8 s to compile.
     """
     model, input, work = Model(tree, body, freedom, world), Input(tau, load, signal, data), Work(rows, axes, stage)
-    A, B, C, count = tableau(method)
+    A, B, C, _ = tableau(Method(table, count, rule))
     h, good, s = h_ns / 1e9, work.stage[GOOD_ROW], work.stage[STAGE_ROW]
     for tick in range(ticks):
         copy(y, good)
         for i in range(count):
             stage_state(y, h, work, A, i, s)
             derivative(model, s, input, t_ns + tick * h_ns, C[i] * h, work, work.stage[i])
-        if method == SEMI_IMPLICIT:
+        if rule == KICK_AND_DRIFT:
             kick_and_drift(model, y, work.stage[0], h)
         else:
             step_along(model, y, h, work, B, count)
@@ -216,9 +242,9 @@ def run_arrays(tree, body, freedom, world, y, tau, load, signal, data, rows, axe
 
 def advance(model, y, input, t_ns, h_ns, ticks, method, work):
     """Take y = [q, v] in place `ticks` steps of h_ns [ns] further from t_ns; on a failure y is the last good state."""
-    return Status(*run_arrays(*model, y, *input, *work, h_ns, method, t_ns, ticks))
+    return Status(*run_arrays(*model, y, *input, *work, h_ns, *method, t_ns, ticks))
 
 
 def stepper(model, y, input, h_ns, method, work):
     """`advance` with only (t_ns, ticks) left to be given: unpacked once, not in each of a million calls of one step."""
-    return partial(run_arrays, *model, y, *input, *work, h_ns, method)
+    return partial(run_arrays, *model, y, *input, *work, h_ns, *method)

@@ -12,7 +12,7 @@ from rbt_ros.core import stabilise as st
 from rbt_ros.core.dynamics import coordinates, derivative
 from rbt_ros.core.forces import spring_potential
 from rbt_ros.core.freetop import principal_axes
-from rbt_ros.core.integrate import all_finite, copy, failure, step
+from rbt_ros.core.integrate import LIE, Method, all_finite, copy, failure, step
 from rbt_ros.core.jit import kernel, routine
 from rbt_ros.core.kinematics import kinematics, spins
 from rbt_ros.core.stabilise import (
@@ -56,7 +56,6 @@ from rbt_ros.core.vec import (
 )
 from rbt_ros.core.work import CARRY_ROW, Work, workspace
 
-LIE_EULER = 5  # beside the methods of `integrate.py` and `torque_free.py`
 K_E = 1e-10  # of the energy: the default of k_e
 
 
@@ -76,11 +75,11 @@ def correct(model, y, kept, account, work, places):
 @routine
 def run_kept(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
-    h_ns, method, t_ns, ticks,
+    h_ns, table, count, rule, t_ns, ticks,
 ):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`, each of whose steps is corrected."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
-    h, first = h_ns / 1e9, kept[SEED_ORDER] == 1.0
+    method, h, first = Method(table, count, rule), h_ns / 1e9, kept[SEED_ORDER] == 1.0
     for tick in range(ticks):
         copy(y, good)
         if first:
@@ -126,7 +125,7 @@ def gradient_in_body(y, kept, account):
 @routine
 def run_lie_euler(
     tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, kept, account, places, good,
-    h_ns, method, t_ns, ticks,
+    h_ns, t_ns, ticks,
 ):  # fmt: skip
     """(code, tick, body) as of `integrate.run_arrays`. In the order of the seed GRADIENT turns with the step itself."""
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
@@ -221,8 +220,8 @@ class Kept:
             y, work = y[: -st.ACCOUNT], self._quiet_work
         memory = (self._kept, account, self._places)
         if self._base is None:
-            run = run_lie_euler if method == LIE_EULER else run_kept
-            return partial(run, *model, y, *input, *work, *memory, np.empty(len(y)), h_ns, method)
+            run, rest = (run_lie_euler, ()) if method.rule == LIE else (run_kept, method)
+            return partial(run, *model, y, *input, *work, *memory, np.empty(len(y)), h_ns, *rest)
         go_on = self._base(model, y, input, h_ns, method, work)
 
         def advance(t_ns, ticks):

@@ -6,7 +6,7 @@ Routines of their own, on top of the engine's: they are compiled when a run is f
 from functools import partial
 
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.integrate import all_finite, copy, failure, step
+from rbt_ros.core.integrate import Method, all_finite, copy, failure, step
 from rbt_ros.core.jit import routine
 from rbt_ros.core.types import OK, Input, Model
 from rbt_ros.core.vec import put3, row3
@@ -15,14 +15,15 @@ from rbt_ros.core.work import GOOD_ROW, Work
 
 @routine
 def record_arrays(
-    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, method, t_ns, every, states
-):
+    tree, body, freedom, world, y, tau, load, signal, data, rows, axes, stage, h_ns, table, count, rule, t_ns, every,
+    states,
+):  # fmt: skip
     """(code, tick, body): row k of states becomes y after (k + 1) `every` ticks of h_ns [ns]; y in place.
 
     On a failure in tick `tick` the rows from tick // every on are not written, and y is the last good state.
     """
     model, work, input = Model(tree, body, freedom, world), Work(rows, axes, stage), Input(tau, load, signal, data)
-    h, good = h_ns / 1e9, work.stage[GOOD_ROW]
+    method, h, good = Method(table, count, rule), h_ns / 1e9, work.stage[GOOD_ROW]
     for k in range(states.shape[0]):
         for tick in range(k * every, (k + 1) * every):
             copy(y, good)
@@ -36,7 +37,7 @@ def record_arrays(
 
 def recorder(model, y, input, h_ns, method, work):
     """`record_arrays` with only (t_ns, every, states) left to be given."""
-    return partial(record_arrays, *model, y, *input, *work, h_ns, method)
+    return partial(record_arrays, *model, y, *input, *work, h_ns, *method)
 
 
 @routine

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbt_ros.core.dynamics import derivative
-from rbt_ros.core.integrate import all_finite, stage_state, step_along, tableau
+from rbt_ros.core.integrate import Method, all_finite, stage_state, step_along, tableau
 from rbt_ros.core.jit import routine
 from rbt_ros.core.lanes import LANES, lanes, zeros_in_lanes
 from rbt_ros.core.laws import ENTRIES
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     y: np.ndarray
     input: Input
     h_ns: int
-    method: int
+    method: Method
     work: Work
     t_ns: int
 
@@ -60,8 +60,9 @@ class SharedWork(NamedTuple):
 
 @routine
 def run_eight(
-    tree, body, freedom, world, y, tau, load, signal, data, bodies, freedoms, stage, h_ns, method, t_ns, ticks
-):
+    tree, body, freedom, world, y, tau, load, signal, data, bodies, freedoms, stage, h_ns, table, count, rule,
+    t_ns, ticks,
+):  # fmt: skip
     """Whether all went well: `integrate.run_arrays` of eight. If not, y is of no use. Not for SEMI_IMPLICIT.
 
     tree, world and signal are those of each; the other arrays have the eight numbers in their last place.
@@ -69,7 +70,7 @@ def run_eight(
     model = Model(tree, lanes(body), lanes(freedom), world)
     input = Input(lanes(tau), lanes(load), signal, lanes(data))
     state, work = lanes(y), SharedWork(lanes(bodies), lanes(freedoms), lanes(stage))
-    A, B, C, count = tableau(method)
+    A, B, C, _ = tableau(Method(table, count, rule))
     h, s = h_ns / 1e9, work.stage[STAGE_ROW]
     for tick in range(ticks):
         for i in range(count):
@@ -91,7 +92,8 @@ def outline(run: Run) -> tuple:
     ]
     return (
         run.h_ns,
-        run.method,
+        run.method.table.tobytes(),
+        *run.method[1:],
         run.t_ns if len(input.signal) else None,
         len(run.y),
         model.tree.tobytes(),
@@ -130,7 +132,7 @@ class Eight:
     def advance(self, ticks: int) -> bool:
         """Whether all have gone so many steps further; if not, none has."""
         first, y, carry = self._runs[0], self._y.copy(), self._stage[CARRY_ROW].copy()
-        if run_eight(*self._arrays, first.h_ns, first.method, self._t_ns, ticks):
+        if run_eight(*self._arrays, first.h_ns, *first.method, self._t_ns, ticks):
             self._t_ns += ticks * first.h_ns
             return True
         self._y[:], self._stage[CARRY_ROW] = y, carry

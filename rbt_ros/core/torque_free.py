@@ -1,9 +1,9 @@
 """Free flight of one body without torque, taken tick by tick: `Flight.advance` stands where `integrate.advance` does.
 
-| method | rotation | error |
+| rotation | how | error |
 |---|---|---|
-| EXACT | closed form of `freetop.py`, each tick from the start of the motion | one rounding, at any tick |
-| SPLITTING | steps of `splitting.py`, order 6, in principal axes | falls as h⁶; phase walks with round-off |
+| ExactRotation | closed form of `freetop.py`, each tick from the start of the motion | one rounding, at any tick |
+| SplittingRotation | steps of `splitting.py`, order 6, in principal axes | falls as h⁶; phase walks with round-off |
 
 The centre of mass flies its parabola under uniform gravity, in closed form from the start: p = p0 + v0 t + g t²/2.
 No moment may act, nor any force but that gravity; the model is one floating body. Who calls has seen to that.
@@ -15,7 +15,6 @@ from rbt_ros.core.freetop import LARGEST_ANGLE, fastest_rate, free_top, state_at
 from rbt_ros.core.splitting import principal_steps, to_body_axes, to_principal_axes
 from rbt_ros.core.types import GRAVITY, INERTIA, NON_FINITE, OK, TURNED_TOO_FAR, Status
 
-EXACT, SPLITTING = 3, 4  # beside those of `integrate.py`
 FOR_EVER = 2**62  # [ticks]
 
 
@@ -25,15 +24,18 @@ class Flight:
     A motion starts at the first call, and wherever time or state are not as the last call left them.
     """
 
-    def __init__(self, correct=None):
-        """correct: a function (q, w) -> (q, w) through which every state goes, and only on its way out."""
-        self._correct = correct
-        self._left = None  # (t_ns, h_ns, method, bytes of y) when the last call ended
+    def __init__(self, rotation, correct=None):
+        """rotation: one of the two below.
 
-    def advance(self, model, y, input, t_ns, h_ns, ticks, method, work):
+        correct: a function (q, w) -> (q, w) through which every state goes, and only on its way out.
+        """
+        self._kind, self._correct = rotation, correct
+        self._left = None  # (t_ns, h_ns, bytes of y) when the last call ended
+
+    def advance(self, model, y, t_ns, h_ns, ticks):
         """Take y = [q, p, w, v] in place `ticks` steps of h_ns [ns] further; on a failure y is the last good state."""
-        if self._left != (t_ns, h_ns, method, y.tobytes()):
-            self._take_off(model, y, h_ns, method)
+        if self._left != (t_ns, h_ns, y.tobytes()):
+            self._take_off(model, y, h_ns)
         good = min(ticks, self._rotation.last - self._tick)
         tick = self._tick + good
         state = self._state(tick, h_ns)
@@ -42,36 +44,35 @@ class Flight:
             return Status(NON_FINITE, 0, 0)
         if good > 0:  # no step: not even the rounding of the length of q
             y[: len(state)] = state
-        self._tick, self._left = tick, (t_ns + good * h_ns, h_ns, method, y.tobytes())
+        self._tick, self._left = tick, (t_ns + good * h_ns, h_ns, y.tobytes())
         return Status(OK if good == ticks else TURNED_TOO_FAR, good, 0)
 
     def stepper(self, model, y, input, h_ns, method, work):
-        """`advance` with only (t_ns, ticks) left to be given."""
-        return lambda t_ns, ticks: self.advance(model, y, input, t_ns, h_ns, ticks, method, work)
+        """`advance` with only (t_ns, ticks) left to be given; of what acts, how and where nothing is asked."""
+        return lambda t_ns, ticks: self.advance(model, y, t_ns, h_ns, ticks)
 
     def memory(self):
         """Where the motion started, and the tick of it that it has come to; None: it has not."""
         return None if self._left is None else (self._start, self._tick)
 
-    def recall(self, memory, model, y, t_ns, h_ns, method):
+    def recall(self, memory, model, y, t_ns, h_ns):
         """Go on as the flight of which this is the memory."""
         self._left = None
         if memory is not None:
-            self._start_from(memory[0], model, h_ns, method)
+            self._start_from(memory[0], model, h_ns)
             self._tick = memory[1]
             self._rotation.at(self._tick)
-            self._left = (t_ns, h_ns, method, y.tobytes())
+            self._left = (t_ns, h_ns, y.tobytes())
 
-    def _take_off(self, model, y, h_ns, method):
-        self._start_from(y.tolist(), model, h_ns, method)
+    def _take_off(self, model, y, h_ns):
+        self._start_from(y.tolist(), model, h_ns)
 
-    def _start_from(self, start, model, h_ns, method):
+    def _start_from(self, start, model, h_ns):
         self._start = start
         self._p, self._v = start[4:7], start[10:13]
         self._g = model.world[GRAVITY : GRAVITY + 3].tolist()
-        rotation = ExactRotation if method == EXACT else SplittingRotation
         inertia = tuple(model.body[0, INERTIA : INERTIA + 6].tolist())
-        self._rotation = rotation(inertia, tuple(start[:4]), tuple(start[7:10]), h_ns)
+        self._rotation = self._kind(inertia, tuple(start[:4]), tuple(start[7:10]), h_ns)
         self._tick = 0
 
     def _state(self, tick, h_ns):

@@ -8,27 +8,18 @@ from rbt_ros.core import integrate, torque_free
 from rbt_ros.core.adaptive import Controlled
 from rbt_ros.core.constrained import Constrained
 from rbt_ros.core.constrained_control import ControlledConstrained
-from rbt_ros.core.kept import LIE_EULER, Kept
+from rbt_ros.core.integrate import LIE_EULER, Method
+from rbt_ros.core.kept import Kept
 from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import ATTRACTION, Input
 from rbt_ros.errors import ScenarioError
 from rbt_ros.model.checks import one_number
-from rbt_ros.model.integrators import ADAPTIVE, TORQUE_FREE, checked_integrator, obstacle
+from rbt_ros.model.integrators import integrator_named, obstacle
 from rbt_ros.model.mechanism import Mechanism
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
 
-METHODS = {
-    "semi_implicit": integrate.SEMI_IMPLICIT,
-    "rk4": integrate.RK4,
-    "dop853": integrate.DOP853,
-    "dop853_adaptive": integrate.DOP853,
-    "dormand_prince": integrate.DORMAND_PRINCE,
-    "exact": torque_free.EXACT,
-    "splitting": torque_free.SPLITTING,
-    "lie_euler": LIE_EULER,
-}
 Step = Callable[[int, int], tuple[int, int, int]]  # (t_ns, ticks) -> (code, ticks done, culprit)
 
 
@@ -36,14 +27,17 @@ class Integration:
     """The integrator and the stabilisation of one simulation, and what they remember from step to step."""
 
     def __init__(self, integrator: str, rtol: float, atol: float):
-        self.integrator = checked_integrator(integrator)
+        self._name(integrator)
         self.tolerances = _tolerance("rtol", rtol), _tolerance("atol", atol)
         self.stabilise = Stabilise()
 
     @property
-    def method(self) -> int:
+    def method(self) -> Method | None:
         """The integrator, for the kernels."""
-        return METHODS[self.integrator]
+        return self.plugged.method
+
+    def _name(self, integrator: str) -> None:
+        self.integrator, self.plugged = integrator, integrator_named(integrator)
 
     def refuse(self, robot: Robot, attraction: float) -> None:
         """ScenarioError where integrator or stabilisation could not move this robot."""
@@ -55,9 +49,9 @@ class Integration:
 
     def integrate_by(self, integrator: str, mech: Mechanism) -> None:
         """Another integrator; ScenarioError where it cannot move what moves now."""
-        if text := obstacle(checked_integrator(integrator), mech.now.robot, mech.model.world[ATTRACTION]):
+        if text := obstacle(integrator, mech.now.robot, mech.model.world[ATTRACTION]):
             raise ScenarioError(text)
-        self.integrator = integrator
+        self._name(integrator)
         self.choose(mech)
 
     def stabilise_by(self, how: "str | Stabilise", mech: Mechanism) -> None:
@@ -73,13 +67,13 @@ class Integration:
         """Find the function that steps what moves now; what is stabilised is kept as it is now."""
         mode = STABILISERS[self.stabilise.method]
         base, kept = self._base(mech), None
-        if mode or self.integrator == "lie_euler":
+        if mode or self.method is LIE_EULER:
             mech.open_account(ACCOUNT)
             kept = Kept(mech.model, base, mode, self.stabilise.order == "seed", *self.stabilise[2:])
         self._stabiliser = kept
         self._remembers: torque_free.Flight | Kept | None = kept  # what has more to remember than y
-        if self.integrator in TORQUE_FREE:
-            self._remembers = torque_free.Flight(kept and kept.corrected_flight)
+        if self.plugged.rotation is not None:
+            self._remembers = torque_free.Flight(self.plugged.rotation, kept and kept.corrected_flight)
             self._stepper = self._remembers.stepper
         else:
             self._stepper = kept.stepper if kept else base or integrate.stepper
@@ -87,7 +81,7 @@ class Integration:
 
     def _base(self, mech: Mechanism) -> Callable | None:
         """What steps it without stabilisation, if that is not the plain `integrate.stepper`."""
-        adaptive = self.integrator in ADAPTIVE
+        adaptive = self.plugged.adaptive
         if mech.contacts and mech.contacts.watches:
             controlled = partial(mech.contacts.controlled_stepper, *self.tolerances)
             return controlled if adaptive else mech.contacts.stepper
@@ -109,7 +103,7 @@ class Integration:
     @property
     def is_plain(self) -> bool:
         """Whether the plain Runge-Kutta methods of fixed steps move it, without constraints, ropes, stabilisation."""
-        return self._stepper is integrate.stepper and self.method != integrate.SEMI_IMPLICIT
+        return self._stepper is integrate.stepper and self.plugged.plain
 
     def memory(self) -> dict[str, Any]:
         """All that the future depends on, as lists and numbers."""
@@ -118,13 +112,13 @@ class Integration:
 
     def recall(self, memory: dict[str, Any], mech: Mechanism) -> None:
         """Integrator and stabilisation of `memory`; `recall_steps` is to follow when the state is there."""
-        self.integrator = checked_integrator(memory["integrator"])
+        self._name(memory["integrator"])
         self.stabilise_by(Stabilise(*memory["stabilise"]), mech)
 
     def recall_steps(self, memory: dict[str, Any], mech: Mechanism, t_ns: int, h_ns: int) -> None:
         """What they remembered."""
         if self._remembers:
-            self._remembers.recall(memory["stepper"], mech.model, mech.y, t_ns, h_ns, self.method)
+            self._remembers.recall(memory["stepper"], mech.model, mech.y, t_ns, h_ns)
 
 
 def _tolerance(name: str, given: float) -> float:

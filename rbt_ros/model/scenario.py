@@ -19,7 +19,7 @@ from rbt_ros.model.constraint_yaml import with_constraints
 from rbt_ros.model.coordinates import BodyStart, HingeStart, freedom_dimensions, neutral, put_body, put_hinge
 from rbt_ros.model.folding import array
 from rbt_ros.model.inputs import Effort, PlannedChange, PlannedInput, Wrench
-from rbt_ros.model.integrators import INTEGRATORS, no_inputs, obstacle
+from rbt_ros.model.integrators import integrator_named, no_inputs, obstacle
 from rbt_ros.model.reading import Item, parse_yaml, read_yaml
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario_mass import mass_from_file
@@ -66,7 +66,7 @@ class Scenario:
     attractor: Vector = (0.0, 0.0, 0.0)  # and its place [m]
     h_ns: int = 1_000_000
     integrator: str = "rk4"
-    rtol: float = 1e-10  # of ADAPTIVE
+    rtol: float = 1e-10  # of those under error control
     atol: float = 1e-12
     work_of_inputs: bool = False  # integrated beside the state
     stabilise: Stabilise = Stabilise()
@@ -177,7 +177,11 @@ def _check_ends(doc: Item, duration_ns: int, h_ns: int, inputs: Sequence[Planned
 
 def _integrator(doc: Item, robot: Robot, attraction: float) -> str:
     """The integrator of the document, checked against its robot and inputs."""
-    integrator = doc["integrator"].choice(*INTEGRATORS)
+    integrator = doc["integrator"].text()
+    try:
+        integrator_named(integrator)
+    except ScenarioError as err:
+        raise doc["integrator"].error(str(err)) from err
     if text := obstacle(integrator, robot, attraction):
         raise doc["integrator"].error(text)
     for key in ("inputs", "forces"):

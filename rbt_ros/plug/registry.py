@@ -8,7 +8,7 @@ Ours are the lines of `OURS`. Those of another package are its entry points, in 
 And an object may be handed over in Python: `registry.add(name, thing)`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
@@ -20,9 +20,14 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """What one socket knows, by name."""
 
-    def __init__(self, what: str, kind: type[T], ours: Mapping[str, str]):
-        """what: the word for one of them ("force"); kind: the class of all; ours: "module:object" by name."""
-        self._what, self._kind, self._group = what, kind, f"rbt_ros.{what}s"
+    def __init__(
+        self, what: str, kind: type[T], ours: Mapping[str, str], check: Callable[[str, T], None] | None = None
+    ):
+        """what: the word for one of them ("force"); kind: the class of all; ours: "module:object" by name.
+
+        check: raises ModelError where one with this name, of that class, cannot be used.
+        """
+        self._what, self._kind, self._group, self._more = what, kind, f"rbt_ros.{what}s", check
         self._ours = {name: EntryPoint(name, place, self._group) for name, place in ours.items()}
         self._found: dict[str, T] = {}
 
@@ -36,7 +41,7 @@ class Registry(Generic[T]):
 
     def find(self, name: str) -> T:
         """What is plugged in under that name."""
-        if name not in self._found:
+        if not isinstance(name, str) or name not in self._found:
             self._found[name] = self._load(name)
         return self._found[name]
 
@@ -52,7 +57,7 @@ class Registry(Generic[T]):
         return tuple(sorted({*self._found, *self._known()}))
 
     def _load(self, name: str) -> T:
-        point = self._ours.get(name) or self._known().get(name)
+        point = (self._ours.get(name) or self._known().get(name)) if isinstance(name, str) else None
         if point is None:
             raise ModelError(
                 f"{name!r:.80} is no {self._what}; there are {', '.join(self.names())}. Those of another package are "
@@ -68,6 +73,8 @@ class Registry(Generic[T]):
     def _check(self, name: str, thing: T, place: str) -> None:
         if not isinstance(thing, self._kind):
             raise ModelError(f"{self._what} '{name}': {place} is {thing!r:.80}, not a {self._kind.__name__}.")
+        if self._more is not None:
+            self._more(name, thing)
 
     def _known(self) -> dict[str, EntryPoint]:
         """The lines of all packages; a name that two have, or that is one of ours, is refused."""

@@ -20,6 +20,7 @@ from rbt_ros.fields import header
 from rbt_ros.model.inputs import Wrench, WrenchCommand
 from rbt_ros.model.measured import FREE, Measured, Measurement
 from rbt_ros.model.robot import WORLD
+from rbt_ros.plug.integrators import INTEGRATORS
 from rbt_ros.results import Sample
 from rbt_ros.ros.clock_guard import UNKNOWN_NODE
 from rbt_ros.ros.convert import shortened, stamp_of
@@ -38,7 +39,6 @@ from rbt_ros.sim import Simulation
 
 JOINTS, POSE = "measured/joint_states", "measured/pose"
 EFFORTS = "measured/efforts"
-ROUGH = ("semi_implicit", "rk4")  # integrators whose momentum balance closes to their order only
 FREED = (
     "the signal was lost, and by measured.on_loss 'free' the joints move by themselves since then; call ~/reset to let "
     "them follow again, and choose 'hold' or 'zero' where they shall as soon as samples come."
@@ -90,7 +90,7 @@ class MeasuredTopics:
         if joints:
             self._filters[JOINTS] = Filter(limits)
             self._subscribe(JointState, JOINTS, self._on_joints)
-            if sim.integrator in ROUGH:
+            if INTEGRATORS.find(sim.integrator).rough:
                 tell(
                     f"measured.joints: integrator {sim.integrator} closes the momentum balance to its order only, rk4 "
                     "to 1e-6 in a step of 1 ms with an arm off its axis; integrator:=dop853 closes it to rounding."

@@ -15,8 +15,9 @@ from rbt_ros.model.checks import LONGEST_S
 from rbt_ros.model.hinge_commands import Law, settable
 from rbt_ros.model.measured import ON_LOSS
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import INTEGRATORS, MODES, Scenario
+from rbt_ros.model.scenario import MODES, Scenario
 from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
+from rbt_ros.plug.integrators import INTEGRATORS
 from rbt_ros.ros.command_topics import answerable
 from rbt_ros.ros.priority import PRIORITY
 from rbt_ros.ros.sources import FALLBACKS, ON_MISS, STAMPS
@@ -82,7 +83,10 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         *rates,
         Declared("step", scenario.h_ns * 1e-9, "of the integrator [s], from the next one on", (1e-9, LONGEST_S)),
         Declared(
-            "integrator", scenario.integrator, "by which it is integrated, from the next step on", None, INTEGRATORS
+            "integrator",
+            scenario.integrator,
+            "by which it is integrated, from the next step on",
+            choices=INTEGRATORS.names(),
         ),
         Declared(
             "stabilise",

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.integrate import DenseOutput
 
 from rbt_ros.core import dop853, dormand_prince
-from rbt_ros.core.integrate import RK4_A, RK4_B, RK4_C
+from rbt_ros.core.integrate import RK4, tableau
 from rbt_ros.solvers.stepper import OneStep, Options, Polynomial, Trial, cubic
 
 
@@ -25,7 +25,7 @@ BOGACKI_SHAMPINE = Tableau(  # A 3(2) pair of Runge-Kutta formulas (1989)
     np.array([2 / 9, 1 / 3, 4 / 9]),
     np.array([0.0, 1 / 2, 3 / 4]),
 )
-CLASSICAL = Tableau(RK4_A, RK4_B, RK4_C)
+CLASSICAL = Tableau(*tableau(RK4)[:3])
 DORMAND_PRINCE = Tableau(dormand_prince.A, dormand_prince.B[:6], dormand_prince.C, dormand_prince.D[None])
 DOP853 = Tableau(dop853.A, dop853.B[:12], dop853.C, dop853.D)
 

@@ -102,7 +102,7 @@ class Minimal:
 
     def _run(self, ticks: int) -> tuple[int, ...]:
         arrays = *self._problem.tree, self.y, *self._input, *self._work
-        return integrate.run_arrays(*arrays, self._h_ns, integrate.DOP853, self._t_ns, ticks)
+        return integrate.run_arrays(*arrays, self._h_ns, *integrate.DOP853, self._t_ns, ticks)
 
     def bodies(self) -> Bodies:
         """Where they are."""

@@ -20,12 +20,12 @@ from rbt_ros.errors import ScenarioError, SetupError
 from rbt_ros.model.build import RobotBuilder
 from rbt_ros.model.stabilise import METHODS, Stabilise
 from rbt_ros.paths import made_folder
+from rbt_ros.plug.integrators import INTEGRATORS
 from rbt_ros.results import Sample, empty_figure
 from rbt_ros.sim import Simulation
 
 INERTIA = (0.2, 0.35, 0.5)  # [kg·m²]
 OMEGA = (1.0, 0.3, 2.0)  # [rad/s], 2.3 in all
-EVALUATIONS = {"lie_euler": 1, "rk4": 4, "dop853": 12}  # of the acceleration, per step; the others have none
 STEPS = {  # [s] of the runs to 1e4 s
     "lie_euler": (0.03, 0.01, 0.003, 0.001),
     "rk4": (0.2, 0.1, 0.05, 0.025, 0.01),
@@ -86,6 +86,8 @@ def errors(now: Sample, start: Sample, exact: Sample) -> tuple[float, float, flo
 def run(integrator: str, step: float, stabilise: str, until: float, progress: Callable[[float], None]) -> list[Row]:
     """One run: a row at each sample. progress: told the steps that were taken."""
     sim, exact = tumbler(integrator, step, stabilise), tumbler("exact", step)
+    method = INTEGRATORS.find(integrator).method
+    evaluations = method.count if method else 0  # of the acceleration, per step
     sim.warm_up()
     start, seconds, worst = sim.sample(), 0.0, (0.0, 0.0, 0.0)
     rows = []
@@ -97,9 +99,7 @@ def run(integrator: str, step: float, stabilise: str, until: float, progress: Ca
         found = errors(sim.sample(), start, exact.sample())
         worst = (max(worst[0], found[0]), max(worst[1], found[1]), max(worst[2], found[2]))
         t = sim.t_ns * 1e-9
-        rows.append(
-            Row(integrator, step, stabilise, t, EVALUATIONS.get(integrator, 0) / step, seconds / t * 1e6, *worst)
-        )
+        rows.append(Row(integrator, step, stabilise, t, evaluations / step, seconds / t * 1e6, *worst))
         progress(tick - before)
     return rows
 

@@ -6,17 +6,17 @@ import numpy as np
 
 from rbt_ros.core import adaptive as core_adaptive
 from rbt_ros.core import torque_free as core_torque_free
-from rbt_ros.core.integrate import DORMAND_PRINCE, stage_nodes
-from rbt_ros.core.kept import LIE_EULER, Kept
+from rbt_ros.core.integrate import Method
+from rbt_ros.core.kept import Kept
 from rbt_ros.core.record import recorder
 from rbt_ros.core.stabilise import ACCOUNT
 from rbt_ros.core.types import LOAD_COLUMNS, OK, Input
 from rbt_ros.core.work import Work, workspace
-from rbt_ros.errors import ScenarioError, SolveError
+from rbt_ros.errors import SolveError
 from rbt_ros.model.failures import FAILURES
-from rbt_ros.model.integration import METHODS
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import Stabilise
+from rbt_ros.plug.integrators import Integrator
 from rbt_ros.toolbox.forces import Grid, engine_input, held_rows
 from rbt_ros.toolbox.formalisms import Quaternions
 from rbt_ros.toolbox.plant import Plant
@@ -24,20 +24,16 @@ from rbt_ros.toolbox.state import STATES
 from rbt_ros.toolbox.stretches import REPORTS, Progress, Steps, Stretch, tell
 from rbt_ros.toolbox.track import Track
 
-METHOD = {**METHODS, "ode45": DORMAND_PRINCE}
-ADAPTIVE = {"dop853_adaptive": (1e-10, 1e-12), "ode45": (1e-3, 1e-6)}  # with rtol and atol unless said otherwise
 
-
-def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Progress | None) -> Track:
-    """semi_implicit, rk4, dop853, ode45 with a step: one compiled call, or a hundred where progress is reported.
+def fixed(plant: Plant, y13: np.ndarray, steps: Steps, how: Integrator, progress: Progress | None) -> Track:
+    """Fixed steps: one compiled call, or a hundred where progress is reported.
 
     A call per step where loads are held: they are asked before each, and stand in their rows over it.
     """
-    method = METHOD[solver]
-    input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, stage_nodes(method), steps.number))
+    input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, how.stage_times, steps.number))
     y, states, held = y13.copy(), np.empty((steps.number + 1, STATES)), None
     states[0] = y
-    record = recorder(plant.model, y, input, steps.h_ns, method, plant.work)
+    record = recorder(plant.model, y, input, steps.h_ns, how.method, plant.work)
     if plant.held:
         held = np.empty((steps.number + 1, len(plant.held), 3))
         times = steps.times.tolist()
@@ -51,32 +47,28 @@ def fixed(plant: Plant, y13: np.ndarray, steps: Steps, solver: str, progress: Pr
             code, tick, _ = record(first * steps.h_ns, 1, states[first + 1 : last + 1])
             _check(code, plant, steps, first + tick)
             tell(progress, steps, last - 1)
-    return _track(plant, solver, steps.times, states, held=held)
+    return _track(plant, how.knots, steps.times, states, held=held)
 
 
 def torque_free(
-    plant: Plant, y13: np.ndarray, steps: Steps, solver: str, how: Stabilise, progress: Progress | None
+    plant: Plant, y13: np.ndarray, steps: Steps, how: Integrator, keep: Stabilise, progress: Progress | None
 ) -> Track:
     """exact, splitting: a body without torque, in free fall."""
-    if plant.loads:
-        raise ScenarioError(f"solver '{solver}' moves a body without force and torque; use dop853 for inputs.")
-    y, work, kept = _kept(plant, y13, how)
-    flight = core_torque_free.Flight(kept.corrected_flight if how.method != "none" else None)
+    y, work, kept = _kept(plant, y13, keep)
+    flight = core_torque_free.Flight(how.rotation, kept.corrected_flight if keep.method != "none" else None)
     nothing = Input(np.zeros(6), np.zeros((0, LOAD_COLUMNS)))
-    go_on = flight.stepper(plant.model, y, nothing, steps.h_ns, METHOD[solver], work)
-    return _by_ticks(plant, y, nothing, go_on, steps, solver, progress)
+    go_on = flight.stepper(plant.model, y, nothing, steps.h_ns, how.method, work)
+    return _by_ticks(plant, y, nothing, go_on, steps, how, progress)
 
 
 def stabilised(
-    plant: Plant, y13: np.ndarray, steps: Steps, solver: str, how: Stabilise, progress: Progress | None
+    plant: Plant, y13: np.ndarray, steps: Steps, how: Integrator, keep: Stabilise, progress: Progress | None
 ) -> Track:
-    """semi_implicit, rk4, dop853, lie_euler with angular momentum and energy kept."""
-    y, work, kept = _kept(plant, y13, how)
-    method = METHOD[solver]
-    nodes = stage_nodes(method) if method != LIE_EULER else [0.0]
-    input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, nodes, steps.number))
-    go_on = kept.stepper(plant.model, y, input, steps.h_ns, method, work)
-    return _by_ticks(plant, y, input, go_on, steps, solver, progress)
+    """Fixed steps with angular momentum and energy kept."""
+    y, work, kept = _kept(plant, y13, keep)
+    input = engine_input(plant.loads, steps.t0, Grid(steps.h_ns, how.stage_times, steps.number))
+    go_on = kept.stepper(plant.model, y, input, steps.h_ns, how.method, work)
+    return _by_ticks(plant, y, input, go_on, steps, how, progress)
 
 
 def _kept(plant: Plant, y13: np.ndarray, how: Stabilise) -> tuple[np.ndarray, Work, Kept]:
@@ -88,7 +80,7 @@ def _kept(plant: Plant, y13: np.ndarray, how: Stabilise) -> tuple[np.ndarray, Wo
 
 
 def _by_ticks(
-    plant: Plant, y: np.ndarray, input: Input, go_on: Any, steps: Steps, solver: str, progress: Progress | None
+    plant: Plant, y: np.ndarray, input: Input, go_on: Any, steps: Steps, how: Integrator, progress: Progress | None
 ) -> Track:
     """A call per step; held loads are asked before each, and stand in their rows over it."""
     states = np.empty((steps.number + 1, STATES))
@@ -102,7 +94,7 @@ def _by_ticks(
         tell(progress, steps, k)
     if held is not None:
         held[-1] = plant.hold(times[-1], states[-1])
-    return _track(plant, solver, steps.times, states, held=held)
+    return _track(plant, how.knots, steps.times, states, held=held)
 
 
 def _hold(plant: Plant, input: Input, time: float, y: np.ndarray) -> np.ndarray:
@@ -114,9 +106,16 @@ def _hold(plant: Plant, input: Input, time: float, y: np.ndarray) -> np.ndarray:
     return found
 
 
-def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: str, options: dict[str, float]) -> Track:
-    """dop853_adaptive and ode45, with their dense output; max_step: a tenth of the span unless said otherwise."""
-    (rtol, atol), length = ADAPTIVE[solver], span[1] - span[0]
+def adaptive(
+    plant: Plant,
+    y13: np.ndarray,
+    span: tuple[float, float],
+    method: Method,
+    tolerances: tuple[float, float],
+    options: dict[str, float],
+) -> Track:
+    """Under error control, with dense output; max_step: a tenth of the span unless said otherwise."""
+    (rtol, atol), length = tolerances, span[1] - span[0]
     found = core_adaptive.solve(
         plant.model,
         y13,
@@ -125,7 +124,7 @@ def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: s
         rtol=options.get("rtol", rtol),
         atol=options.get("atol", atol),
         h_max=options.get("max_step", length / 10),
-        method=METHOD[solver],
+        method=method,
     )
     if found.code != OK:
         raise SolveError(f"t = {span[0] + found.t[-1]:.9g} s: {FAILURES[found.code].format(plant.body.name)}")
@@ -134,7 +133,7 @@ def adaptive(plant: Plant, y13: np.ndarray, span: tuple[float, float], solver: s
     def dense(t: float) -> np.ndarray:
         return found(min(max(t - span[0], 0.0), float(found.t[-1])))
 
-    return _track(plant, solver, times, found.y, dense)
+    return _track(plant, 2, times, found.y, dense)
 
 
 def _parts(count: int, progress: Progress | None) -> list[tuple[int, int]]:
@@ -148,5 +147,5 @@ def _check(code: int, plant: Plant, steps: Steps, tick: int) -> None:
         raise SolveError(f"t = {steps.times[tick + 1]:.9g} s: {FAILURES[code].format(plant.body.name)}")
 
 
-def _track(plant: Plant, solver: str, times: np.ndarray, y: np.ndarray, dense: Any = None, held: Any = None) -> Track:
-    return Track(plant, solver, [Stretch(Quaternions(), times, y, dense)], held)
+def _track(plant: Plant, knots: int, times: np.ndarray, y: np.ndarray, dense: Any = None, held: Any = None) -> Track:
+    return Track(plant, [Stretch(Quaternions(), times, y, dense)], knots, held)

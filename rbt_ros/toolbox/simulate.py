@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.errors import ScenarioError
+from rbt_ros.errors import ModelError, ScenarioError
 from rbt_ros.model.attitude import checked_sequence
 from rbt_ros.model.checks import numbers
 from rbt_ros.model.stabilise import Stabilise, checked_stabilise, stabilise_obstacle
+from rbt_ros.plug.integrators import INTEGRATORS, Integrator
 from rbt_ros.progress import show_progress
 from rbt_ros.toolbox import engine_runs, solver_runs
 from rbt_ros.toolbox.body import RigidBody, start_state
@@ -28,11 +29,8 @@ from rbt_ros.toolbox.vectors import OfState, OfTime
 
 FORMALISMS = ("quaternion", "euler", "matrix")
 NORMALISE = ("projection", "manifold", "multiplier", None)
-PLAIN = ("rk4", "dop853", "ode45")  # of fixed step, in any formalism, with any input
-FIXED = ("semi_implicit", "rk4", "dop853", "lie_euler")
-TORQUE_FREE = ("exact", "splitting")
-OURS = (*FIXED, *TORQUE_FREE, "dop853_adaptive")
 STEP = 1e-3  # [s] of fixed steps, unless said otherwise
+TOLERANCES, OF_ODE45 = (1e-10, 1e-12), (1e-3, 1e-6)  # rtol and atol of the compiled ones, unless said otherwise
 MOST = 10**8  # fixed steps: 10 GB of samples
 MATLAB = {  # of the Rigid Body Toolbox
     "F_b": "force=",
@@ -67,6 +65,7 @@ class Way(NamedTuple):
     """How."""
 
     solver: str
+    how: Integrator | None  # the engine's of that name; None: it is one of `solver_runs`
     formalism: str
     normalise: str | None
     guard: Guard | None  # of Euler angles
@@ -132,12 +131,17 @@ def simulate(
     problem = Problem(Plant(body, gravity, loads(force, torque)), y13, _span(duration, span))
     given = dict(step=step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step)
     name, action = checked_sequence(sequence, "sequence"), _known("on_singularity", on_singularity, tuple(NEAR))
+    how = _integrator(solver)
+    options = _options(solver, how, given, problem.span)
+    if solver == "ode45":
+        how = INTEGRATORS.find("dormand_prince")._replace(adaptive="step" not in options)
     way = Way(
-        _known("solver", solver, _solvers()),
+        solver,
+        how,
         _known("formalism", formalism, FORMALISMS),
         _normalise(normalise, formalism),
         Guard(name, action) if formalism == "euler" else None,
-        _options(solver, given, problem.span),
+        options,
         _stabilise(stabilise, body),
         _progress(progress),
     )
@@ -162,13 +166,14 @@ def _integrate(problem: Problem, way: Way) -> Track:
     """Choose the way: compiled where it can be, plain Python where formalism or inputs ask for it."""
     plant, y13, span = problem
     engine = way.formalism == "quaternion" and way.normalise == "projection"
-    if way.stabilise.method != "none" and not (engine and way.solver in (*TORQUE_FREE, *FIXED)):
+    fixed = way.how is not None and not way.how.adaptive
+    if way.stabilise.method != "none" and not (engine and fixed):
         raise ScenarioError(
-            f"stabilise corrects steps of {', '.join((*FIXED, *TORQUE_FREE))} in quaternions with normalise="
+            "stabilise corrects the fixed steps of integrators like rk4, dop853, exact in quaternions with normalise="
             f"'projection'; not those of '{way.solver}' in '{way.formalism}' with normalise={way.normalise!r}."
         )
-    if way.solver in TORQUE_FREE or way.solver in FIXED or "step" in way.options and way.solver in PLAIN:
-        return _by_steps(problem, way, engine)
+    if way.how is not None and not way.how.adaptive:
+        return _by_steps(problem, way, way.how, engine)
     if plant.held:
         raise ScenarioError(
             f"{plant.loads[plant.held[0]].name}: per='step' holds a function over fixed steps; use rk4 or dop853, "
@@ -176,10 +181,12 @@ def _integrate(problem: Problem, way: Way) -> Track:
         )
     if way.normalise == "manifold":
         raise ScenarioError(f"normalise='manifold' needs the steps of rk4 or dop853, not '{way.solver}'.")
-    compiled = way.solver in engine_runs.ADAPTIVE and "first_step" not in way.options
-    if engine and compiled and not any(isinstance(x.source, OfTime | OfState) for x in plant.loads):
-        return engine_runs.adaptive(plant, y13, span, way.solver, way.options)
-    if way.solver in OURS:
+    matlab, asked = way.solver == "ode45", any(isinstance(x.source, OfTime | OfState) for x in plant.loads)
+    if way.how is not None and engine and not asked and "first_step" not in way.options:
+        assert way.how.method is not None
+        tolerances = OF_ODE45 if matlab else TOLERANCES
+        return engine_runs.adaptive(plant, y13, span, way.how.method, tolerances, way.options)
+    if way.how is not None and not matlab:
         raise ScenarioError(
             f"solver '{way.solver}' integrates quaternions by projection, under constant and sampled forces; use ode45."
         )
@@ -187,27 +194,28 @@ def _integrate(problem: Problem, way: Way) -> Track:
     return solver_runs.run(plant, form, y13, span, way.solver, way.normalise, guard, way.options, way.progress)
 
 
-def _by_steps(problem: Problem, way: Way, engine: bool) -> Track:
+def _by_steps(problem: Problem, way: Way, how: Integrator, engine: bool) -> Track:
     """Fixed steps: of the engine, or of its tableaux in plain Python."""
     plant, y13, span = problem
     steps = _steps(span, way.options)
     asks_stages = any(isinstance(x.source, OfState) and x.source.per == "stage" for x in plant.loads)
-    if engine and way.solver in TORQUE_FREE:
-        return engine_runs.torque_free(plant, y13, steps, way.solver, way.stabilise, way.progress)
-    corrected = way.stabilise.method != "none" or way.solver == "lie_euler"
+    if engine and how.torque_free:
+        if plant.loads:
+            raise ScenarioError(f"solver '{way.solver}' moves a body without force and torque; use dop853 for inputs.")
+        return engine_runs.torque_free(plant, y13, steps, how, way.stabilise, way.progress)
+    corrected = way.stabilise.method != "none" or how.one_body
     if engine and not asks_stages and corrected:
-        return engine_runs.stabilised(plant, y13, steps, way.solver, way.stabilise, way.progress)
+        return engine_runs.stabilised(plant, y13, steps, how, way.stabilise, way.progress)
     if engine and not asks_stages:
-        return engine_runs.fixed(plant, y13, steps, way.solver, way.progress)
-    if way.solver not in PLAIN:
+        return engine_runs.fixed(plant, y13, steps, how, way.progress)
+    if how.method is None or not how.plain:
         raise ScenarioError(
             f"solver '{way.solver}' integrates quaternions by projection, without functions per='stage'; use "
-            f"{', '.join(PLAIN)} here."
+            "rk4, dop853, ode45 here."
         )
     form, guard = _form(way, y13, span[0])
-    method = engine_runs.METHOD[way.solver]
-    stretches, held = plain_steps(plant, form, y13, steps, method, way.normalise, guard, way.progress)
-    return Track(plant, way.solver, stretches, held)
+    stretches, held = plain_steps(plant, form, y13, steps, how.method, way.normalise, guard, way.progress)
+    return Track(plant, stretches, how.knots, held)
 
 
 def _form(way: Way, y13: np.ndarray, t0: float) -> tuple[Formalism, Guard | None]:
@@ -231,8 +239,18 @@ def _refuse_unknown(given: Sequence[str] | dict[str, Any]) -> None:
         raise ScenarioError(f"simulate: there is no argument '{name}'; {meant}")
 
 
-def _solvers() -> tuple[str, ...]:
-    return (*OURS, *(name for name in solver_runs.names() if name not in OURS))
+def _integrator(solver: Any) -> Integrator | None:
+    """The engine's integrator of that name; None: one of `solver_runs`."""
+    try:
+        return INTEGRATORS.find(solver)
+    except ModelError as err:
+        if isinstance(solver, str) and solver in solver_runs.names():
+            return None
+        ours = INTEGRATORS.names()
+        if isinstance(solver, str) and solver in ours:  # it is broken
+            raise ScenarioError(str(err)) from err
+        known = ", ".join((*ours, *(name for name in solver_runs.names() if name not in ours)))
+        raise ScenarioError(f"solver {solver!r:.80} is not one of {known}.") from err
 
 
 def _known(what: str, name: Any, known: Sequence[str]) -> str:
@@ -283,9 +301,11 @@ def _one(value: Any, what: str) -> float:
     return float(array)
 
 
-def _options(solver: str, given: dict[str, float | None], span: tuple[float, float]) -> dict[str, float]:
+def _options(
+    solver: str, how: Integrator | None, given: dict[str, float | None], span: tuple[float, float]
+) -> dict[str, float]:
     """Those options that were given, checked."""
-    kind = "adaptive" if solver == "dop853_adaptive" else "fixed" if solver in OURS else "named"
+    kind = "named" if how is None else "adaptive" if how.adaptive else "fixed"
     options = {name: _one(value, name) for name, value in given.items() if value is not None}
     for name, value in options.items():
         if name not in OPTIONS[kind]:

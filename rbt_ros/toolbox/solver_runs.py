@@ -43,15 +43,15 @@ def run(
         rows = np.array([form.project(row) for row in found.y]) if normalise == "projection" else found.y
         stretches.append(Stretch(form, found.t, rows, found.dense))
         if guard is None or not isinstance(form, EulerAngles) or not found.hits:
-            return Track(plant, solver, stretches)
+            return Track(plant, stretches)
         last = found.hits[-1]
         if not events[last.event].terminal:
             for hit in found.hits:
                 guard.meet(hit.t, form, hit.y)
-            return Track(plant, solver, stretches)
+            return Track(plant, stretches)
         on = guard.after(last.t, form, last.y, last.y)
         if on is None or last.t >= end:
-            return Track(plant, solver, stretches)
+            return Track(plant, stretches)
         t, y, form = last.t, on.start(form.engine(last.y)), on
 
 

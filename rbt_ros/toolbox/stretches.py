@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbt_ros.core.integrate import tableau
+from rbt_ros.core.integrate import Method, tableau
 from rbt_ros.core.vec import rotation_vector_quat
 from rbt_ros.errors import SolveError
 from rbt_ros.toolbox.formalisms import Chart, Coordinates, EulerAngles, Formalism, Matrices, Quaternions
@@ -60,7 +60,7 @@ def field(plant: Plant, form: Coordinates) -> Field:
     return f
 
 
-def runge_kutta(f: Field, t: float, y: np.ndarray, h: float, method: int) -> np.ndarray:
+def runge_kutta(f: Field, t: float, y: np.ndarray, h: float, method: Method) -> np.ndarray:
     """y one step of h [s] later."""
     A, B, C, count = tableau(method)
     k = np.empty((count, len(y)))
@@ -69,7 +69,7 @@ def runge_kutta(f: Field, t: float, y: np.ndarray, h: float, method: int) -> np.
     return y + h * (B[:count] @ k)
 
 
-def manifold_step(plant: Plant, form: Quaternions | Matrices, t: float, y: np.ndarray, h: float, method: int) -> Any:
+def manifold_step(plant: Plant, form: Quaternions | Matrices, t: float, y: np.ndarray, h: float, method: Method) -> Any:
     """y one step of h [s] later, the attitude by exponential coordinates: see `formalisms.Chart`."""
     chart, n = Chart(tuple(form.engine(y)[:4].tolist())), len(y) - 9
     new = runge_kutta(field(plant, chart), t, np.concatenate([np.zeros(3), y[n:]]), h, method)
@@ -81,7 +81,7 @@ def plain_steps(
     form: Formalism,
     y13: np.ndarray,
     steps: Steps,
-    method: int,
+    method: Method,
     normalise: str | None,
     guard: Guard | None,
     progress: Progress | None,

@@ -12,19 +12,20 @@ from rbt_ros.toolbox.plant import Plant
 from rbt_ros.toolbox.state import Q
 from rbt_ros.toolbox.stretches import Stretch
 
-HERMITE_NODES = {"semi_implicit": 2, "rk4": 2, "splitting": 3, "dop853": 4, "ode45": 3, "exact": 4}  # half the order
-
 
 class Track:
     """Knots: the samples that the solver made, in the coordinates in which it made them."""
 
-    def __init__(self, plant: Plant, solver: str, stretches: Sequence[Stretch], held: np.ndarray | None = None):
-        """held: (N, h, 3) what the loads that are held over a step were from each knot on."""
+    def __init__(self, plant: Plant, stretches: Sequence[Stretch], knots: int = 2, held: np.ndarray | None = None):
+        """knots: how many a polynomial between two of them goes through.
+
+        held: (N, h, 3) what the loads that are held over a step were from each knot on.
+        """
         self.plant, self.stretches = plant, tuple(stretches)
         self.t, self.y = _joined(self.stretches)  # (N,) [s]; (N, 13) [q, p, ω, v]
         self.end = float(self.t[-1])  # [s] up to which it counts: an event may have ended it
         self._held = np.zeros((len(self.t), 0, 3)) if held is None else held
-        self._nodes = 2 if plant.held else HERMITE_NODES.get(solver, 2)
+        self._around = 2 if plant.held else knots
 
     def values(self, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(n, m, 3) what each load was at times t (n,) [s] and states y (n, 13), in its own axes."""
@@ -62,7 +63,7 @@ class Track:
 
     def _hermite(self, k: np.ndarray, t: np.ndarray) -> np.ndarray:
         """(n, 13) by the polynomial through the knots around each t and their rates."""
-        at = window(self.t, t, self._nodes)
+        at = window(self.t, t, self._around)
         knots = at.ravel()
         values = self.values(self.t[knots], self.y[knots])
         values[:, self.plant.held] = np.repeat(self._held[k], at.shape[1], axis=0)  # until the next knot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rbt_ros as rbt
-from rbt_ros.toolbox.simulate import OURS
+from rbt_ros.plug.integrators import INTEGRATORS
 
 EPS = np.finfo(float).eps
 IZ, RATE = 32 / 17, 2 * math.pi / 5  # of the precession: Ix = Iy = 1, period 5 s
@@ -55,7 +55,7 @@ def test_three_lines_and_defaults():
 
 
 @pytest.mark.parametrize(
-    "solver", [*OURS, "ode45", "ode23", "ode113", "ode15s", "ode23s", "ode23t", "ode23tb", "ode15i"]
+    "solver", [*INTEGRATORS.names(), "ode45", "ode23", "ode113", "ode15s", "ode23s", "ode23t", "ode23tb", "ode15i"]
 )
 def test_every_solver_moves_the_body(solver):
     found = rbt.simulate(DISC, omega_b=(1, 0, WZ), velocity=(1, 2, 3), duration=0.5, solver=solver)

@@ -40,7 +40,10 @@ def test_lie_euler_is_of_first_order():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"solver": "ode45", "step": None}, "stabilise corrects steps of .*; not those of 'ode45' in 'quaternion'"),
+        (
+            {"solver": "ode45", "step": None},
+            "stabilise corrects the fixed steps of .*; not those of 'ode45' in 'quaternion'",
+        ),
         ({"formalism": "euler"}, "not those of 'dop853' in 'euler'"),
         ({"normalise": None}, "with normalise=None"),
         ({"stabilise": "much"}, "stabilise 'much' is not one of none, gradient, projection"),

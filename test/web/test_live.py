@@ -215,7 +215,7 @@ def test_what_no_body_can_have_is_refused_and_stays_as_it_was(run):
         ("body.mass", 0, "must be a number from 0.1 to 100 kg"),
         ("push.force", (1, 2), "Force: (1, 2) must be 3 numbers."),
         ("push.force", (1, 2, None), "Force z: None must be a number from -10000 to 10000 N."),
-        ("integrator", "best", "Integrator: 'best' is not one of semi_implicit, rk4,"),
+        ("integrator", "best", "Integrator: 'best' is not one of dop853, dop853_adaptive,"),
     ],
 )
 def test_values_are_checked_before_they_are_taken(run, key, value, words):

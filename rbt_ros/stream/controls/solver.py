@@ -1,7 +1,7 @@
 """How it is integrated: stabilisation, integrator, step; the period of seed 001's panel is that of 1 + extra steps."""
 
-from rbt_ros.model.scenario import INTEGRATORS
 from rbt_ros.model.stabilise import METHODS as STABILISERS
+from rbt_ros.plug.integrators import INTEGRATORS
 from rbt_ros.stream.controls.control import Control, Host
 
 SHORTEST, LONGEST = 1e-6, 1.0  # steps and periods [s]
@@ -26,7 +26,7 @@ def solver(host: Host) -> list[Control]:
             tuple(STABILISERS),
             "docs/stabilise.md",
         ),
-        choice("integrator", "Integrator", lambda: host.sim.integrator, host.set_integrator, INTEGRATORS),
+        choice("integrator", "Integrator", lambda: host.sim.integrator, host.set_integrator, INTEGRATORS.names()),
         seconds("step_size", "Step", lambda: host.sim.h_ns * 1e-9, period.set_step),
         seconds("period", "Integration period", lambda: period.period, period.set_period),
         Control(
