@@ -115,8 +115,8 @@ def test_the_integrator_of_another_package_works_like_ours_and_compiles_nothing(
 def test_an_integrator_that_cannot_be_used_is_refused(integrator, message):
     with pytest.raises(rbt.ModelError, match=message):
         INTEGRATORS.add("mine", integrator)
-    with pytest.raises(rbt.ModelError, match="integrator 'rk4' is there already"):
-        INTEGRATORS.add("rk4", Integrator(8, DOP853))
+    with pytest.raises(rbt.ModelError, match="integrator 'heun' is there already"):
+        INTEGRATORS.add("heun", Integrator(8, DOP853))
 
 
 @pytest.mark.parametrize(

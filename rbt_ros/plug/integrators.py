@@ -144,6 +144,9 @@ INTEGRATORS = Registry(
         "exact": f"{INNER}:EXACT",
         "splitting": f"{INNER}:SPLITTING",
         "lie_euler": f"{INNER}:LIE_EULER",
+        "explicit_euler": "rbt_ros.plug.low_orders:EXPLICIT_EULER",
+        "midpoint": "rbt_ros.plug.low_orders:MIDPOINT",
+        "heun": "rbt_ros.plug.low_orders:HEUN",
     },
     check,
 )

@@ -35,6 +35,9 @@ def moved(model, y, seconds, steps, method, input=None):
     ("name", "order", "steps"),
     [
         ("semi_implicit", 1, (2000, 4000, 8000)),
+        ("explicit_euler", 1, (4000, 8000)),
+        ("midpoint", 2, (400, 800)),
+        ("heun", 2, (400, 800)),
         ("rk4", 4, (40, 80, 160)),
         ("dop853", 8, (2, 4, 8)),
     ],
