@@ -18,9 +18,7 @@ from rbt_ros.errors import ModelError, SolveError
 from rbt_ros.kinds import in_words
 from rbt_ros.model.checks import WORLD, number, vector
 from rbt_ros.model.coordinates import is_finite
-from rbt_ros.model.reading import Item
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.yaml_parts import placed
 from rbt_ros.plug.force import FORCES, ForceLaw, Parameter
 
 Vector = tuple[float, float, float]
@@ -28,7 +26,6 @@ STILL = (0.0, 0.0, 0.0)
 C_LIBRARY = re.compile(  # functions whose last bit is another one on another machine
     r'declare [^@\n]*@"?(?:llvm\.)?(a?sinh?|a?cosh?|a?tanh?|atan2|exp2?|expm1|log1?[0p2]?|pow|cbrt)\b'
 )
-TIMES = ("from", "to", "signal")  # what a force of a scenario has beside its law, its places and its numbers
 
 
 class BodyForce(NamedTuple):
@@ -244,27 +241,3 @@ def _places(robot: Robot, force: BodyForce, pose: np.ndarray, twist: np.ndarray)
             Place(add(p, r), add(v, cross(w, r)), w, rotation(q), robot.bodies[i].mass, tuple(inertia.tolist()))
         )
     return found
-
-
-# ------------------------------------------------------------------------------------------------ scenarios
-def scenario_force(item: Item, robot: Robot) -> BodyForce:
-    """{linear_drag: ball, coefficient: 0.3 N s/m} or {spring: [hub, world], at_a: [..], stiffness: ..}."""
-    name = next(iter(item.mapping().value), "")
-    if not isinstance(name, str):
-        raise item.error(f"a force begins with its law, as in linear_drag: ball; {name!r:.80} is none.")
-    law = placed(item, FORCES.find, name)
-    places = ("at",) if law.bodies == 1 else ("at_a", "at_b")
-    item.mapping(name, *places, *[parameter.name for parameter in law.parameters], *TIMES)
-    bodies = [entry.text() for entry in item[name].entries()] if law.bodies == 2 else [item[name].text()]
-    at = [_at(item[key]) if key in item else "com" for key in places]
-    given = {p.name: _quantity(item[p.name], p) for p in law.parameters if p.name in item}
-    return placed(item, body_force, robot, name, bodies, at, given)
-
-
-def _at(item: Item) -> Any:
-    return item.vector("length") if isinstance(item.value, list) else item.text()
-
-
-def _quantity(item: Item, parameter: Parameter) -> Any:
-    unit = parameter.unit or "plain number"
-    return item.vector(unit, parameter.size) if parameter.size > 1 else item.number(unit)

@@ -1,5 +1,6 @@
 """`inputs: [{lock: elbow, at: 2 s}, ...]` of a scenario -> changes of modes, each at its time."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rbt_ros.model.constraint_yaml import joint_dimension
@@ -9,70 +10,74 @@ from rbt_ros.model.measured import ON_LOSS, Measured
 from rbt_ros.model.modes import DOCK_KINDS, Change, Dock, Lock, Prescribe, Release, Undock, Unlock, check_change
 from rbt_ros.model.reading import Item
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.yaml_parts import placed, signal
+from rbt_ros.model.schema import TEXT, TIME, Key, Section, Value, any_of, checked, choice, list_of, vector
+from rbt_ros.model.yaml_parts import MOTION, motion, pair, placed
 
-WORDS = ("lock", "unlock", "dock", "undock", "prescribe", "release")
+NAMES = list_of(TEXT)
 
 
-def planned_change(item: Item, robot: Robot) -> PlannedChange:
-    """{lock: HINGE or [HINGES], at: TIME}, unlock likewise; {dock: [A, B], kind:, name:, point:, axis:, at:};
-    {undock: NAME, at:}; {prescribe: JOINT, motion: or measured:, at:}; {release: JOINT, at:}."""
-    word = next(word for word in WORDS if word in item)
-    extra = {"dock": ("kind", "name", "point", "axis"), "prescribe": ("motion", "measured")}.get(word, ())
-    item.mapping(word, *extra, "at")
-    at_ns = item["at"].nanoseconds()
-    if at_ns < 0:
-        raise item["at"].error(f"{item['at'].value} lies before the start; it happens at 0 s or later.")
-    change = _change(word, item, robot)
+def _hinges(item: Item) -> tuple[str, ...]:
+    return tuple(NAMES.read(item)) if isinstance(item.value, list) else (item.text(),)
+
+
+AT_TIME = checked(TIME, lambda ns: ns >= 0, "{} lies before the start; it happens at 0 s or later.", minimum=0)
+AT = Key("at", AT_TIME, "when it happens", needed=True, to="at_ns")
+HINGES = any_of(_hinges, TEXT, NAMES)
+SECONDS = Value(lambda item: item.nanoseconds() * 1e-9, TIME.schema)
+MEASURED = Section(
+    "measured",
+    "How a joint follows the samples of its position: docs/testbed.md.",
+    Key("delay", SECONDS, "from the measurement of a sample until the joint passes it", Measured().delay),
+    Key("timeout", SECONDS, "without a sample, after which the signal is lost; without this key: never"),
+    Key("on_loss", choice(ON_LOSS), "what the joint does then: rest, move freely, go to 0", Measured().on_loss),
+)
+CHANGES = (
+    Section("lock", "Hold hinges: docs/locking.md.", Key("lock", HINGES, "one hinge, or several", needed=True), AT),
+    Section("unlock", "Let hinges move again.", Key("unlock", HINGES, "one hinge, or several", needed=True), AT),
+    Section(
+        "dock",
+        "Join two bodies as they lie.",
+        Key("dock", pair("joined", "[arm, hub]"), "the two bodies, or world and a body", needed=True),
+        Key("kind", choice(DOCK_KINDS), "how they are joined", "weld"),
+        Key("name", TEXT, "of the dock; without this key: the names of the bodies with _ between"),
+        Key("point", vector("length"), "where, in the frame of the first body", [0, 0, 0], to="at"),
+        Key("axis", vector(), "of a revolute dock, in the frame of the first body", [0, 0, 1]),
+        AT,
+    ),
+    Section("undock", "Part two bodies.", Key("undock", TEXT, "the name of the dock", needed=True), AT),
+    Section(
+        "prescribe_from",
+        "Let a joint follow a motion, or its measurements, from then on.",
+        Key("prescribe", TEXT, "the joint", needed=True),
+        Key("motion", MOTION, "its position, or a signal of the time since then"),
+        Key("measured", MEASURED, "instead of a motion"),
+        AT,
+        oneOf=[{"required": ["motion"]}, {"required": ["measured"]}],
+    ),
+    Section("release", "Let a joint move by itself.", Key("release", TEXT, "the prescribed joint", needed=True), AT),
+)
+
+
+MADE: dict[str, Callable[..., Change]] = {"lock": Lock, "unlock": Unlock, "undock": Undock, "release": Release}
+
+
+def planned_change(word: str, given: dict[str, Any], item: Item, robot: Robot) -> PlannedChange:
+    """What is read of one of `CHANGES`, by its first key."""
+    change = _change(word, given, item, robot)
     placed(item, check_change, robot, change)
-    return PlannedChange(change, at_ns)
+    return PlannedChange(change, given["at_ns"])
 
 
-def _change(word: str, item: Item, robot: Robot) -> Change:
+def _change(word: str, given: dict[str, Any], item: Item, robot: Robot) -> Change:
     if word == "dock":
-        return _dock(item)
-    if word == "undock":
-        return Undock(item["undock"].text())
-    if word == "release":
-        return Release(item["release"].text())
-    if word == "prescribe":
-        joint = item["prescribe"].text()
-        if "measured" in item:
-            return Prescribe(joint, _measured(item))
-        motion = item["motion"]
-        moving = isinstance(motion.value, dict)
-        given: Any = signal(motion) if moving else motion.number(joint_dimension(robot, joint))
-        placed(motion, prescribe, joint, given)
-        return Prescribe(joint, given)
-    several = isinstance(item[word].value, list)
-    hinges = tuple(entry.text() for entry in (item[word].entries() if several else [item[word]]))
-    return Lock(hinges) if word == "lock" else Unlock(hinges)
-
-
-def _measured(item: Item) -> Measured:
-    """{delay: TIME, timeout: TIME, on_loss: hold, free or zero}: what is left out is as in `Measured`."""
-    if "motion" in item:
+        return Dock(*given["dock"], **{key: given[key] for key in Dock._fields if key in given})
+    if word != "prescribe":
+        return MADE[word](given[word])
+    if "measured" in given and "motion" in given:
         raise item.error("give motion, or measured, not both.")
-    given, how = item["measured"], Measured()
-    given.mapping("delay", "timeout", "on_loss")
-    if "delay" in given:
-        how = how._replace(delay=given["delay"].nanoseconds() * 1e-9)
-    if "timeout" in given:
-        how = how._replace(timeout=given["timeout"].nanoseconds() * 1e-9)
-    return how._replace(on_loss=given["on_loss"].choice(*ON_LOSS)) if "on_loss" in given else how
-
-
-def _dock(item: Item) -> Dock:
-    bodies = [body.text() for body in item["dock"].entries()]
-    if len(bodies) != 2:
-        raise item["dock"].error(f"names the two bodies that are joined, not {len(bodies)}: [arm, hub].")
-    given: dict[str, Any] = {}
-    if "kind" in item:
-        given["kind"] = item["kind"].choice(*DOCK_KINDS)
-    if "name" in item:
-        given["name"] = item["name"].text()
-    if "point" in item:
-        given["at"] = item["point"].vector("length")
-    if "axis" in item:
-        given["axis"] = item["axis"].vector("plain number")
-    return Dock(bodies[0], bodies[1], **given)
+    joint = given[word]
+    if "measured" in given:
+        return Prescribe(joint, Measured(**given["measured"]))
+    followed = motion(item["motion"], joint_dimension(robot, joint))
+    placed(item["motion"], prescribe, joint, followed)
+    return Prescribe(joint, followed)

@@ -1,15 +1,55 @@
 """`constraints:` of a scenario's robot -> Constraints on it."""
 
-from typing import Any
-
 from rbt_ros.model.constraint_arrays import constrained
-from rbt_ros.model.constraints import COUPLE, MIMIC, PRESCRIBE, Constraint, closure, couple, mimic, prescribe
+from rbt_ros.model.constraints import (
+    CLOSURES,
+    COUPLE,
+    MIMIC,
+    PRESCRIBE,
+    Constraint,
+    closure,
+    couple,
+    mimic,
+    prescribe,
+)
 from rbt_ros.model.coordinates import freedom_dimensions
 from rbt_ros.model.reading import Item
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.yaml_parts import attitude, placed, signal
+from rbt_ros.model.schema import TEXT, Key, OneOf, Section, by_name, number, vector, word
+from rbt_ros.model.yaml_parts import ATTITUDE, FREEDOM, MOTION, motion, pair, placed
 
-CLOSURE = "closure"
+CONSTRAINT = OneOf(
+    f"give one of {MIMIC}, {COUPLE}, {PRESCRIBE}, closure.",
+    Section(
+        MIMIC,
+        "A joint, named as the constraint is, that follows another one: docs/constraints.md.",
+        Key(MIMIC, TEXT, "the joint that leads", needed=True, to="leader"),
+        Key("ratio", number(), "position of the follower for each unit of the leader", 1),
+        Key("offset", FREEDOM, "position of the follower where the leader is at 0"),
+    ),
+    Section(
+        COUPLE,
+        "Σ factor · position of joints stays equal to the offset.",
+        Key(COUPLE, by_name(number()), "the factors, by joint", needed=True, to="factors"),
+        Key("offset", number(), "in rad or m", 0),
+    ),
+    Section(
+        PRESCRIBE,
+        "A joint, named as the constraint is, that follows a motion.",
+        Key(PRESCRIBE, MOTION, "its position, or a signal of the time", needed=True, to="motion"),
+    ),
+    Section(
+        "closure",
+        "Two bodies joined, so that a loop is closed.",
+        Key("closure", word(lambda: CLOSURES), "how they are joined", needed=True, to="kind"),
+        Key("bodies", pair("joined", "[coupler, rocker]"), "the two, or world and a body", needed=True),
+        Key("at_a", vector("length"), "the point of the first body, in its frame", [0, 0, 0]),
+        Key("at_b", vector("length"), "the point of the second body", [0, 0, 0]),
+        Key("axis", vector(), "of a revolute closure or a pin, in the first body", [0, 0, 1]),
+        Key("rotation", ATTITUDE, "frame of the second body in that of the first one at zero", [1, 0, 0, 0]),
+        Key("length", number("length"), "of the kind distance"),
+    ),
+)
 
 
 def with_constraints(robot: Robot, item: Item) -> Robot:
@@ -19,46 +59,17 @@ def with_constraints(robot: Robot, item: Item) -> Robot:
 
 
 def _constraint(robot: Robot, name: str, spec: Item) -> Constraint:
-    """{mimic: LEADER, ...}, {couple: {...}, ...}, {prescribe: ...} or {closure: KIND, bodies: [A, B], ...}."""
-    spec.mapping(
-        *(MIMIC, "ratio", "offset", COUPLE, PRESCRIBE),
-        *(CLOSURE, "bodies", "at_a", "at_b", "axis", "rotation", "length"),
-    )
-    words = [word for word in (MIMIC, COUPLE, PRESCRIBE, CLOSURE) if word in spec]
-    if len(words) != 1:
-        raise spec.error("give one of mimic, couple, prescribe, closure.")
-    if words[0] == MIMIC:
-        spec.mapping(MIMIC, "ratio", "offset")
-        ratio = spec["ratio"].number() if "ratio" in spec else 1.0
-        return placed(spec, mimic, name, spec[MIMIC].text(), ratio, _offset(robot, name, spec))
-    if words[0] == COUPLE:
-        spec.mapping(COUPLE, "offset")
-        factors = {joint: factor.number() for joint, factor in spec[COUPLE].mapping().items()}
-        offset = spec["offset"].number() if "offset" in spec else 0.0
-        return placed(spec, couple, name, factors, offset)
-    if words[0] == PRESCRIBE:
-        spec.mapping(PRESCRIBE)
-        moving = isinstance(spec[PRESCRIBE].value, dict)
-        motion: Any = signal(spec[PRESCRIBE]) if moving else spec[PRESCRIBE].number(joint_dimension(robot, name))
-        return placed(spec, prescribe, name, motion)
-    return _closure(name, spec)
-
-
-def _closure(name: str, spec: Item) -> Constraint:
-    spec.mapping(CLOSURE, "bodies", "at_a", "at_b", "axis", "rotation", "length")
-    bodies = [body.text() for body in spec["bodies"].entries()]
-    if len(bodies) != 2:
-        raise spec["bodies"].error(f"names the two bodies that are joined, not {len(bodies)}: [coupler, rocker].")
-    origin = (0.0, 0.0, 0.0)
-    at_a, at_b = (spec[key].vector("length") if key in spec else origin for key in ("at_a", "at_b"))
-    axis = spec["axis"].vector("plain number") if "axis" in spec else (0.0, 0.0, 1.0)
-    rotation = attitude(spec["rotation"]) if "rotation" in spec else (1.0, 0.0, 0.0, 0.0)
-    length = spec["length"].number("length") if "length" in spec else None
-    return placed(spec, closure, name, spec[CLOSURE].text(), *bodies, at_a, at_b, axis, rotation, length)
-
-
-def _offset(robot: Robot, joint: str, spec: Item) -> float:
-    return spec["offset"].number(joint_dimension(robot, joint)) if "offset" in spec else 0.0
+    word, given = CONSTRAINT.picked(spec)
+    dimension = joint_dimension(robot, name)
+    if word == MIMIC:
+        given["offset"] = given["offset"].number(dimension) if "offset" in given else 0.0
+        return placed(spec, mimic, name, **given)
+    if word == COUPLE:
+        return placed(spec, couple, name, **given)
+    if word == PRESCRIBE:
+        return placed(spec, prescribe, name, motion(given["motion"], dimension))
+    body_a, body_b = given.pop("bodies")
+    return placed(spec, closure, name, body_a=body_a, body_b=body_b, **{"length": None, **given})
 
 
 def joint_dimension(robot: Robot, joint: str) -> str:

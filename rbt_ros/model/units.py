@@ -47,7 +47,8 @@ def units_of(dimension: str) -> dict[str, float | Fraction]:
 
 
 LONGEST = 200  # characters of a number with its unit
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?)\s*(\S.*?)?\s*")
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(\S.*?)?\s*")
 
 
 def quantity(value: Any, dimension: str) -> float:
@@ -66,6 +67,12 @@ def unit_factor(unit: str, dimension: str) -> float:
     if not isinstance(unit, str) or unit not in UNITS[dimension]:
         raise ValueError(f"{unit!r} is no unit of {dimension}; use one of {', '.join(UNITS[dimension])}")
     return float(UNITS[dimension][unit])
+
+
+def pattern(dimension: str) -> str:
+    """A regular expression for strings with a number of that dimension, in Python's and JavaScript's spelling."""
+    units = "|".join(units_of(dimension)).replace("^", r"\^")
+    return rf"^\s*{_NUMBER}\s*({units})?\s*$"
 
 
 def nanoseconds(value: Any) -> int:

@@ -1,9 +1,30 @@
-"""Parts that several sections of a scenario have: attitudes, signals, errors told with their place."""
+"""Parts that several sections of a scenario have: attitudes, pairs of bodies, signals, errors told with their place."""
+
+from collections.abc import Sequence
 
 from rbt_ros.errors import ModelError
-from rbt_ros.model.attitude import as_quaternion
+from rbt_ros.model.attitude import SEQUENCES, as_quaternion
 from rbt_ros.model.reading import Item
-from rbt_ros.model.signals import Signal, polynomial, sines, table
+from rbt_ros.model.schema import (
+    TEXT,
+    Key,
+    OneOf,
+    Section,
+    Value,
+    any_of,
+    choice,
+    later,
+    list_of,
+    named,
+    number,
+    row,
+    vector,
+    word,
+)
+from rbt_ros.model.signals import BETWEEN, Signal, polynomial, sines, table
+
+RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
+EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
 
 
 def placed(item: Item, make, *args, **kwargs):
@@ -14,14 +35,14 @@ def placed(item: Item, make, *args, **kwargs):
         raise item.error(str(err).removeprefix(f"{item.place}: ")) from err
 
 
-def attitude(item: Item) -> tuple[float, float, float, float]:
+def _attitude(item: Item) -> tuple[float, float, float, float]:
     """w x y z, or [ZXZ, a, b, c] with angles in rad or with units."""
     if isinstance(item.value, list) and item.value and isinstance(item.value[0], str) and item.value[0].isalpha():
-        return euler(item)
+        return _euler(item)
     return placed(item, as_quaternion, item.vector("plain number", 4), item.place)
 
 
-def euler(item: Item) -> tuple[float, float, float, float]:
+def _euler(item: Item) -> tuple[float, float, float, float]:
     """[ZXZ, a, b, c] as w x y z."""
     entries = item.entries()
     if len(entries) != 4:
@@ -30,23 +51,92 @@ def euler(item: Item) -> tuple[float, float, float, float]:
     return placed(item, as_quaternion, (entries[0].text(), *angles), item.place)
 
 
-def signal(item: Item) -> Signal:
-    """{sines: {offset:, terms: [[a, ω, φ], ...]}}, {polynomial: [...]} or {table: {times:, values:, between:}}."""
-    item.mapping("sines", "polynomial", "table")
-    if len(item.value) != 1:
-        raise item.error("give one of sines, polynomial, table.")
-    if "polynomial" in item:
-        return placed(item, polynomial, [c.number() for c in item["polynomial"].entries()])
-    if "table" in item:
-        given = item["table"].mapping("times", "values", "between")
-        times = [time.number("time") for time in given["times"].entries()]
-        values = [value.number() for value in given["values"].entries()]
-        return placed(item, table, times, values, given["between"].text() if "between" in given else "linear")
-    given = item["sines"].mapping("offset", "terms")
-    terms = []
-    for term in given["terms"].entries():
-        parts = term.entries()
-        if len(parts) != 3:
-            raise term.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
-        terms.append((parts[0].number(), parts[1].number("angular velocity"), parts[2].number("angle")))
-    return placed(item, sines, terms, given["offset"].number() if "offset" in given else 0.0)
+EULER = named(
+    "euler",
+    "[ZYX, a, b, c]: turns by these angles about axes of the body, one after the other",
+    row(_euler, choice(SEQUENCES), *[number("angle")] * 3),
+)
+ATTITUDE = named(
+    "attitude", "a quaternion [w, x, y, z], or turns as of euler", any_of(_attitude, vector(length=4), EULER)
+)
+FREEDOM = later(any_of(Item.number, number("angle"), number("length")))  # of a position: the hinge knows which
+
+
+def per_freedom(*dimensions: str) -> Value:
+    """One number per freedom, of one of these dimensions; a hinge of one freedom needs no list."""
+    one = any_of(Item.number, *map(number, dimensions))
+    return later(any_of(Item.number, one, list_of(one)))
+
+
+def of_freedoms(item: Item, dimensions: Sequence[str]) -> tuple[float, ...]:
+    """The same, read for the freedoms of a hinge."""
+    entries = item.entries() if isinstance(item.value, list) else [item]
+    if len(entries) != len(dimensions):
+        raise item.error(f"takes {len(dimensions)} numbers, one per freedom of the hinge, not {len(entries)}.")
+    return tuple(entry.number(dimension) for entry, dimension in zip(entries, dimensions, strict=True))
+
+
+def pair(joined: str, example: str) -> Value:
+    """Two bodies."""
+
+    def read(item: Item) -> list[str]:
+        bodies = list_of(TEXT).read(item)
+        if len(bodies) != 2:
+            raise item.error(f"names the two bodies that are {joined}, not {len(bodies)}: {example}.")
+        return bodies
+
+    return Value(read, list_of(TEXT, 2).schema)
+
+
+def _term(item: Item) -> tuple[float, ...]:
+    parts = item.entries()
+    if len(parts) != 3:
+        raise item.error("a term is [amplitude, angular velocity, phase]: [2, 1 rad/s, 0].")
+    dimensions = ("plain number", "angular velocity", "angle")
+    return tuple(part.number(dimension) for part, dimension in zip(parts, dimensions, strict=True))
+
+
+TERM = named(
+    "term",
+    "[a, ω, φ]: amplitude, angular velocity and phase",
+    row(_term, number(), number("angular velocity"), number("angle")),
+)
+SINES = Section(
+    "sines",
+    "offset + Σ a sin(ω t + φ).",
+    Key("offset", number(), "the mean value", 0),
+    Key("terms", list_of(TERM), "that are added", needed=True),
+)
+TABLE = Section(
+    "table",
+    "Values at rising times; outside, the values of its ends.",
+    Key("times", list_of(number("time")), "since the start of the input", needed=True),
+    Key("values", list_of(number()), "as many as times", needed=True),
+    Key("between", word(BETWEEN.keys), "how it goes from one value to the next", "linear"),
+)
+LAWS = {"sines": sines, "polynomial": polynomial, "table": table}
+SIGNALS = OneOf(
+    f"give one of {', '.join(LAWS)}.",
+    Section("signal_sines", "A sum of sines.", Key("sines", SINES, "offset and terms", needed=True)),
+    Section(
+        "signal_polynomial",
+        "c0 + c1 t + c2 t² + ..., t in s.",
+        Key("polynomial", list_of(number()), "c0, c1, c2, ...", needed=True),
+    ),
+    Section("signal_table", "A table.", Key("table", TABLE, "times and values", needed=True)),
+)
+
+
+def _signal(item: Item) -> Signal:
+    law, given = SIGNALS.picked(item)
+    named = given[law] if isinstance(given[law], dict) else {"coefficients": given[law]}
+    return placed(item, LAWS[law], **named)
+
+
+SIGNAL = named("signal", "a factor, or a motion, that changes with time", Value(_signal, SIGNALS.schema))
+MOTION = later(any_of(_signal, FREEDOM, SIGNAL))  # of a joint: where it stays, or how it moves
+
+
+def motion(item: Item, dimension: str) -> Signal | float:
+    """What a joint follows; where it stays is of that dimension."""
+    return _signal(item) if isinstance(item.value, dict) else item.number(dimension)
