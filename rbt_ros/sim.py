@@ -63,16 +63,16 @@ class Simulation(Motion):
         self,
         robot: Robot,
         *,
-        gravity: Sequence[float] = (0.0, 0.0, 0.0),
-        step: float = 1e-3,
-        integrator: str = "rk4",
-        attraction: float = 0.0,
-        attractor: Sequence[float] = (0.0, 0.0, 0.0),
-        seed: int = 0,
-        rtol: float = 1e-10,
-        atol: float = 1e-12,
-        work_of_inputs: bool = False,
-        stabilise: "str | Stabilise" = "none",
+        gravity: Sequence[float] = Scenario.gravity,
+        step: float = Scenario.h_ns * 1e-9,
+        integrator: str = Scenario.integrator,
+        attraction: float = Scenario.attraction,
+        attractor: Sequence[float] = Scenario.attractor,
+        seed: int = Scenario.seed,
+        rtol: float = Scenario.rtol,
+        atol: float = Scenario.atol,
+        work_of_inputs: bool = Scenario.work_of_inputs,
+        stabilise: "str | Stabilise" = Scenario.stabilise.method,
     ):
         """gravity: world axes [m/s²]; step [s], a whole number of ns; integrator: a name of `INTEGRATORS`.
 
@@ -96,19 +96,8 @@ class Simulation(Motion):
     @in_words(ScenarioError)
     def of(cls, scenario: Scenario) -> "Simulation":
         """The simulation that a scenario describes, at t = 0."""
-        sim = cls(
-            scenario.robot,
-            gravity=scenario.gravity,
-            step=scenario.h_ns * 1e-9,
-            integrator=scenario.integrator,
-            attraction=scenario.attraction,
-            attractor=scenario.attractor,
-            seed=scenario.seed,
-            rtol=scenario.rtol,
-            atol=scenario.atol,
-            work_of_inputs=scenario.work_of_inputs,
-            stabilise=scenario.stabilise,
-        )
+        options = Simulation.__init__.__kwdefaults__ or ()
+        sim = cls(scenario.robot, **{name: getattr(scenario, name) for name in options})
         sim.scenario = scenario
         for name, start in scenario.start_bodies.items():
             sim._mech.put_body(name, start)

@@ -15,9 +15,9 @@ from rbt_ros.model.checks import LONGEST_S
 from rbt_ros.model.hinge_commands import Law, settable
 from rbt_ros.model.measured import ON_LOSS
 from rbt_ros.model.robot import Robot
-from rbt_ros.model.scenario import MODES, Scenario
-from rbt_ros.model.stabilise import METHODS, stabilise_obstacle
-from rbt_ros.plug.integrators import INTEGRATORS
+from rbt_ros.model.scenario import KEYS, OUTPUTS, Scenario
+from rbt_ros.model.schema import words_of
+from rbt_ros.model.stabilise import stabilise_obstacle
 from rbt_ros.ros.command_topics import answerable
 from rbt_ros.ros.priority import PRIORITY
 from rbt_ros.ros.sources import FALLBACKS, ON_MISS, STAMPS
@@ -74,32 +74,8 @@ REALTIME = (
 
 def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
     """All parameters but `scenario`, with the scenario's values as defaults."""
-    rates = [
-        Declared(f"outputs.{key}", rate, f"rate of {key} [Hz of simulated time], 0: off", (0.0, 1e6), read_only=True)
-        for key, rate in scenario.outputs.items()
-    ]
-    obstacle = stabilise_obstacle(scenario.robot, scenario.attraction)
     return (
-        *rates,
-        Declared("step", scenario.h_ns * 1e-9, "of the integrator [s], from the next one on", (1e-9, LONGEST_S)),
-        Declared(
-            "integrator",
-            scenario.integrator,
-            "by which it is integrated, from the next step on",
-            choices=INTEGRATORS.names(),
-        ),
-        Declared(
-            "stabilise",
-            scenario.stabilise.method,
-            obstacle or "keep angular momentum and energy by correcting each step, from the next one on",
-            choices=("none",) if obstacle else tuple(METHODS),
-        ),
-        Declared(
-            "mode",
-            scenario.mode,
-            "realtime: paced by steady time; lockstep: each step waits for its command; fast: as fast as it goes",
-            choices=MODES,
-        ),
+        *mirrored(scenario),
         *lockstep_table(scenario.robot),
         Declared(
             "watchdog.timeout", 0.0, "a source silent for so long [s of steady time] is lost; 0: never", (0.0, 1e6)
@@ -147,6 +123,26 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared("warn.energy_drift", 1e-4, "relative energy drift above which /diagnostics warns", (0.0, 1e9)),
         Declared("warn.angular_momentum_drift", 1e-4, "the same for angular momentum", (0.0, 1e9)),
     )
+
+
+def mirrored(scenario: Scenario) -> list[Declared]:
+    """The parameters that begin as keys of the scenario, described as these are."""
+    table = [
+        Declared(f"outputs.{key}", scenario.outputs[key], f"[Hz of simulated time]: {row.words}; 0: off", (0.0, 1e6))
+        for key, row in OUTPUTS.keys.items()
+    ]
+    table = [entry._replace(read_only=True) for entry in table]
+    engine = {"step": scenario.step, "integrator": scenario.integrator, "stabilise": scenario.stabilise.method}
+    for key, value in {**engine, "mode": scenario.mode}.items():
+        row = KEYS.keys[key]
+        span = (1e-9, LONGEST_S) if key == "step" else None
+        table.append(Declared(key, value, f"{row.words}; from the next step on", span, words_of(row.kind)))
+    if obstacle := stabilise_obstacle(scenario.robot, scenario.attraction):
+        return [
+            entry._replace(description=obstacle, choices=("none",)) if entry.name == "stabilise" else entry
+            for entry in table
+        ]
+    return table
 
 
 def measured_table(robot: Robot) -> tuple[Declared, ...]:
