@@ -41,6 +41,7 @@ CHUNKS = ["lz4", 'backports.zstd; python_version < "3.14"']  # what bags are com
 DEV = [
     "hypothesis",
     "import-linter",
+    "jsonschema",
     # the oracle of NASTRAN decks; there is no release for numpy 2, and none of numpy 1 for Python 3.13
     'pyNastran; python_version < "3.13"',
     # bags read by others

@@ -56,7 +56,7 @@ def test_scenarios_run(page, tmp_path, monkeypatch, capsys):
 
 def scenarios(text):
     """The scenarios that a block shows: itself; or, of a part, one for each of its ways to say the same."""
-    if text.startswith("rbt: 1"):
+    if re.match(r"(#.*\n)*rbt: 1", text):
         return [text]
     if text.startswith("bodies:"):
         return ["rbt: 1\nrobot:\n" + re.sub("^", "  ", text, flags=re.MULTILINE)]

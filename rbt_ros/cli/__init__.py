@@ -23,6 +23,7 @@ DESCRIPTION = """Rigid and multibody dynamics you can check, on ROS 2.
   rbt plot out/cubesat.csv       figures for print: energy, momentum, polhode, cones; also of bags and maps
   rbt info cubesat               what is in a scenario
   rbt check arm.yaml arm.urdf    whether they can be run; what is wrong with them
+  rbt schema > scenario.schema.json      for editors: completion and checks of scenario files
   rbt run cubesat --until 10 --record flight     and a bag; then: rbt info, verify, replay, convert, repair flight
   rbt record /odom --out flight  topics of running nodes into a bag
   rbt convert a.yaml a.urdf      its robot as URDF
@@ -51,6 +52,7 @@ VERBS = {
     "plot": Verb("plot", "figures for print of a run, a bag or a map", computes=True),
     "info": Verb("info", "what is in a scenario or a bag"),
     "check": Verb("check", "whether scenarios, robots and bags are sound", computes=True),
+    "schema": Verb("schema", "what a scenario file may hold, for editors"),
     "record": Verb("record", "ROS topics of running nodes into a bag"),
     "replay": Verb("replay", "a bag on ROS topics again, or as the inputs of a simulation"),
     "verify": Verb("verify", "run again what a bag holds, and compare every bit", computes=True),
