@@ -241,12 +241,8 @@ def tables(schema: Schema) -> str:
     """The keys of all sections of a JSON Schema of ours, and what stands for values, as tables of Markdown."""
     parts = {"The file": schema, **schema["$defs"]}
     sections = [_table(name, part) for name, part in parts.items() if "properties" in part]
-    values = [f"| {name} | {_meaning(part)} |" for name, part in sorted(parts.items()) if "properties" not in part]
+    values = [f"| {name} | {part['description']} |" for name, part in sorted(parts.items()) if "properties" not in part]
     return "\n".join([*sections, "## Values", "", "| value | meaning |", "|---|---|", *values])
-
-
-def _meaning(value: Schema) -> str:
-    return f"{value['description']}: {_value(value)}" if "oneOf" in value else str(value["description"])
 
 
 def _table(name: str, section: Schema) -> str:

@@ -8,7 +8,6 @@ from rbt_ros.model.reading import Item
 from rbt_ros.model.schema import (
     TEXT,
     Key,
-    OneOf,
     Section,
     Value,
     any_of,
@@ -115,25 +114,26 @@ TABLE = Section(
     Key("between", word(BETWEEN.keys), "how it goes from one value to the next", "linear"),
 )
 LAWS = {"sines": sines, "polynomial": polynomial, "table": table}
-SIGNALS = OneOf(
-    f"give one of {', '.join(LAWS)}.",
-    Section("signal_sines", "A sum of sines.", Key("sines", SINES, "offset and terms", needed=True)),
-    Section(
-        "signal_polynomial",
-        "c0 + c1 t + c2 t² + ..., t in s.",
-        Key("polynomial", list_of(number()), "c0, c1, c2, ...", needed=True),
-    ),
-    Section("signal_table", "A table.", Key("table", TABLE, "times and values", needed=True)),
+SIGNALS = Section(
+    "signal",
+    "A factor, or a motion, that changes with time: one of these.",
+    Key("sines", SINES, "a sum of sines"),
+    Key("polynomial", list_of(number()), "c0, c1, c2, ...: c0 + c1 t + c2 t² + ..., t in s"),
+    Key("table", TABLE, "values at times"),
+    minProperties=1,
+    maxProperties=1,
 )
 
 
 def _signal(item: Item) -> Signal:
-    law, given = SIGNALS.picked(item)
-    named = given[law] if isinstance(given[law], dict) else {"coefficients": given[law]}
-    return placed(item, LAWS[law], **named)
+    given = SIGNALS.read(item)
+    if len(given) != 1:
+        raise item.error(f"give one of {', '.join(LAWS)}.")
+    law, arguments = given.popitem()
+    return placed(item, LAWS[law], **(arguments if isinstance(arguments, dict) else {"coefficients": arguments}))
 
 
-SIGNAL = named("signal", "a factor, or a motion, that changes with time", Value(_signal, SIGNALS.schema))
+SIGNAL = Value(_signal, SIGNALS.schema)
 MOTION = later(any_of(_signal, FREEDOM, SIGNAL))  # of a joint: where it stays, or how it moves
 
 
