@@ -52,6 +52,7 @@ from rbt_ros.ros.writers import field_writer, sample_writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
+ENDS = ("what the view is told", "loop", "clock guard", "recorder", "standard services", "view")  # in this order
 QOS = {
     "stream": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
     "lazy": QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE),
@@ -75,6 +76,7 @@ class SimulatorNode(ManagedNode):
         self._patiently = patiently
         self._clock_ns = 0  # what the clock has shown
         self._given = scenario
+        self._ends = dict[str, Callable[[], None]]()  # of the parts that are there: those of ENDS
         self._report_due, self._told = 0.0, dict[str, float]()  # until when what was told is not repeated [s, steady]
         self.autostart = self._first("autostart", True, AUTOSTART)
         choice = SCENARIO if self.autostart else ParameterDescriptor(description=SCENARIO.description)
@@ -111,6 +113,7 @@ class SimulatorNode(ManagedNode):
         self._measured = MeasuredTopics(self, self.sim, followed, self._value, self._report)
         self._prefix = self._value("frame_prefix")
         self.clock_guard = ClockGuard(self, lambda: self.loop.stamp_ns())
+        self._ends["clock guard"] = self.clock_guard.close
         if self._value("publish_clock"):
             self.clock_guard.search()
         self._incompatible: Counter[str] = Counter()
@@ -119,28 +122,13 @@ class SimulatorNode(ManagedNode):
         self._recorded: list[Extra] = []
         every_tick, outputs = self._make_outputs()
         self._view = self._made_view() if self._value("view") else None
-        outputs += [self._view.output] if self._view else []
+        if self._view:
+            outputs.append(self._view.output)
+            self._ends |= {"what the view is told": self._view.take_no_more, "view": self._view.close}
         self._stepping = Stepping()
         self._status = ""
-        self.loop = Loop(
-            self.sim,
-            clock_start_ns=self._clock_start_ns,
-            every_tick=self._stepping.watched(every_tick),
-            outputs=outputs,
-            on_latched=self._on_latched,
-            on_fault=self._report,
-            on_change=self._tell,
-            second=self._on_second,
-            on_restart=self._on_restart,
-            on_defect=self.faults.note,
-            mode=self._value("mode"),
-            factor=self._value("realtime_factor"),
-            lockstep=self._lockstep(),
-            watchdog=self._watchdog(),
-            paused=self._value("start_paused"),
-            urgency=self._urgency(),
-            claim=self._claim,
-        )
+        self.loop = self._made_loop(every_tick, outputs)
+        self._ends["loop"] = self.loop.stop
         self._publish_run = self._publisher("~/run", "std_msgs/msg/String", "runs")
         self._tell_run()
         post = functools.partial(self.loop.post, stamp_ns=0)
@@ -159,13 +147,35 @@ class SimulatorNode(ManagedNode):
         )
         Services(self, self.loop, self._value, self._engine.twin, self._on_loaded)
         self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value, self._recorded)
+        self._ends["recorder"] = self.recorder.close
         self._stepping.attach(self.loop)
         self._measured.attach(self.loop)
         self._open_view()
-        self._standard = self._standard_services()
+        self._serve_standard()
         self.add_post_set_parameters_callback(self._on_parameters_set)
         for sentence in undeclared(self):
             self.get_logger().warning(sentence)
+
+    def _made_loop(self, every_tick: Callable[[int], None], outputs: list[Output]) -> Loop:
+        return Loop(
+            self.sim,
+            clock_start_ns=self._clock_start_ns,
+            every_tick=self._stepping.watched(every_tick),
+            outputs=outputs,
+            on_latched=self._on_latched,
+            on_fault=self._report,
+            on_change=self._tell,
+            second=self._on_second,
+            on_restart=self._on_restart,
+            on_defect=self.faults.note,
+            mode=self._value("mode"),
+            factor=self._value("realtime_factor"),
+            lockstep=self._lockstep(),
+            watchdog=self._watchdog(),
+            paused=self._value("start_paused"),
+            urgency=self._urgency(),
+            claim=self._claim,
+        )
 
     def _warmed_up(self) -> tuple[str, ...]:
         """As the parameters say, and compiled; the joints that are prescribed by measurements."""
@@ -177,7 +187,7 @@ class SimulatorNode(ManagedNode):
     @property
     def configured(self) -> bool:
         """Whether there is a loop."""
-        return hasattr(self, "loop")
+        return "loop" in self._ends
 
     def activate(self) -> None:
         """Step, or go on."""
@@ -381,36 +391,29 @@ class SimulatorNode(ManagedNode):
         self._publish_diagnostics(fields)
         self.recorder.diagnostics(fields, stamp)
 
-    def _standard_services(self) -> Any:
-        """Those of simulation_interfaces, where that package is there."""
+    def _serve_standard(self) -> None:
+        """The services of simulation_interfaces, where that package is there."""
         if find_spec("simulation_interfaces") is None:
-            return None
+            return
         try:
             from rbt_ros.ros.simulation_interfaces import SimulationInterfaces
         except ImportError as err:
             self._report(f"the services of simulation_interfaces are left out: {err}; its version is another one")
-            return None
-        return SimulationInterfaces(self, self.loop, self._stepping, self._prefix, self.faults, self._quit)
+            return
+        standard = SimulationInterfaces(self, self.loop, self._stepping, self._prefix, self.faults, self._quit)
+        self._ends["standard services"] = standard.close
 
     def _quit(self) -> None:
         self.quitting = True
 
     def discard(self) -> None:
         """End what has threads of its own, each part whatever becomes of others; raises what the steps died of."""
+        if self.configured and self.loop.started:
+            self._clock_ns = self.loop.stamp_ns()
         with contextlib.ExitStack() as ends:  # the last one first
-            if (view := getattr(self, "_view", None)) is not None:
-                ends.callback(view.close)
-            if (standard := getattr(self, "_standard", None)) is not None:
-                ends.callback(standard.close)
-            if hasattr(self, "recorder"):
-                ends.callback(self.recorder.close)
-            if hasattr(self, "clock_guard"):
-                ends.callback(self.clock_guard.close)
-            if self.configured:
-                ends.callback(self.loop.stop)
-                self._clock_ns = self.loop.stamp_ns() if self.loop.started else self._clock_ns
-            if view is not None:
-                ends.callback(view.take_no_more)
+            for name in reversed(ENDS):
+                if name in self._ends:
+                    ends.callback(self._ends.pop(name))
 
     def destroy_node(self) -> None:
         """End everything; raises what the stepping thread died of."""
