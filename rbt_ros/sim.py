@@ -1,4 +1,4 @@
-"""Simulation: one robot in motion. Reset, command, advance, sample; the only object of the engine that changes."""
+"""Simulation: one robot in motion, with all that may be done with it. What moves, and its state, is in `motion.py`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""The one table of what goes out: topic, type, QoS, how a Sample becomes its fields. The node and the bags follow it.
+"""What is published of a Sample: topic, type, QoS, fields; and reports for /diagnostics. The node and bags follow it.
 
 Fields are nested dicts by message field name; times, vectors and quaternions are NamedTuples with the field names of
 the message, so that w x y z becomes x y z w by name, never by position.
