@@ -54,6 +54,14 @@ def test_scenarios_run(page, tmp_path, monkeypatch, capsys):
             assert rbt_command(monkeypatch, "check", str(file), "--strict") == 0, capsys.readouterr().out
 
 
+def test_the_diagram_of_the_rooms_is_that_of_the_imports(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import rooms
+
+    (block,) = blocks(ROOT / "docs" / "architecture.md", "mermaid")
+    assert block[1] == rooms.diagram(), "run python tools/rooms.py and put what it prints into the page"
+
+
 def scenarios(text):
     """The scenarios that a block shows: itself; or, of a part, one for each of its ways to say the same."""
     if re.match(r"(#.*\n)*rbt: 1", text):
