@@ -90,6 +90,18 @@ def test_a_spring_between_bodies_keeps_momentum_and_the_balance_of_energy():
     assert end.work.dissipated > 0.005
 
 
+def test_a_spring_that_is_turned_up_and_down_works_from_outside():
+    b = rbt.RobotBuilder("one").body("a", mass=1.0, inertia=(1, 1, 1))
+    sim = rbt.Simulation(b.build(), integrator="dop853", work_of_inputs=True)
+    sim.set_body("a", position=(1.2, 0, 0))
+    sim.add_force("spring", "a", "world", stiffness=12.0, rest=1.0, signal=rbt.sines([(0.5, 3.0, 0.0)], offset=1.0))
+    sim.advance(1000)
+    sample = sim.sample()
+    assert abs(sample.conservation.energy) < 1e-12 and sample.work.inputs == pytest.approx(
+        sample.energy.total, rel=1e-12
+    )
+
+
 def test_hinges_carry_what_laws_do():
     """A body fixed to the world at rest: its hinge holds its weight less the pull of the spring."""
     b = rbt.RobotBuilder("held").body("post", mass=2.0, inertia=(1, 1, 1))

@@ -193,7 +193,7 @@ def told(robot: Robot, acting: Sequence[LawRows], input: Input, pose: np.ndarray
             lever = STILL if side > 0 else cross(np.subtract(places[0].p, places[1].p), f)
             load[k, t.LOAD_MOMENT : t.LOAD_MOMENT + 3] = gain * side * np.add(n, lever)
             load[k, t.LOAD_FORCE : t.LOAD_FORCE + 3] = gain * side * np.array(f)
-        stored += gain * potential
+        stored += potential * load[k, t.LOAD_STORES]
     load[:, t.LOAD_LAW] = 0.0  # where it is called is of this process alone
     return Told(load, stored)
 

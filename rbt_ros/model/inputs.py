@@ -328,6 +328,8 @@ class Timeline:
         for law, by in laws:
             for row in law.rows:
                 rows.append((*row[: t.LOAD_SIGNAL], by, row[t.LOAD_LAW], float(len(data)), *row[t.LOAD_DATA + 1 :]))
+                if by:  # what turns a potential up and down works: all that it does is work from outside
+                    rows[-1] = (*rows[-1][: t.LOAD_STORES], 0.0)
             data = np.concatenate([data, law.data])
         self.laws = tuple(law for law, _ in laws)
         self.current = input._replace(load=np.array(rows) if rows else NO_LOAD, data=data)
