@@ -149,7 +149,7 @@ KEYS = Section(
     Key("robot", later(ROBOT), "what moves", needed=True),
     Key("gravity", vector("acceleration"), "in world axes", [0, 0, 0]),
     Key("attraction", ATTRACTION, "by a point mass"),
-    Key("step", POSITIVE, "of the integrator, in s", "1 ms", to="h_ns"),
+    Key("step", POSITIVE, "of the integrator", "1 ms", to="h_ns"),
     Key(
         "integrator",
         Value(_integrator, word(INTEGRATORS.names).schema),

@@ -109,8 +109,16 @@ def _default(key: Key) -> Any:
     return key.kind.read(Item(value, "default", 1, key.name))
 
 
+def meaning(key: Key) -> str:
+    """Its words, with the unit of its numbers."""
+    schema = key.kind.schema({})
+    unit = schema.get("unit") or schema.get("items", {}).get("unit")
+    what, semicolon, more = key.words.partition(";")
+    return f"{what} [{unit}]{semicolon}{more}" if unit else key.words
+
+
 def _property(key: Key, definitions: Definitions) -> Schema:
-    told = {"description": key.words, **key.kind.schema(definitions)}
+    told = {"description": meaning(key), **key.kind.schema(definitions)}
     return told if key.default is None else {**told, "default": key.default}
 
 
@@ -131,9 +139,10 @@ def _quantity(dimension: str, definitions: Definitions) -> Schema:
     known = units_of(dimension)
     units, dimension = list(known), next((name for name in UNITS if UNITS[name] is known), dimension)
     words = f"a number in {units[0]}, or one with a unit: {', '.join(units)}" if units else "a number without unit"
-    told = {"description": words, "type": ["number", "string"], "pattern": pattern(dimension)}
+    told = {"$comment": words, "type": ["number", "string"], "pattern": pattern(dimension)}
+    told["patternErrorMessage"] = f"must be {words}."  # of editors, which would show the pattern
     name = dimension.replace(" ", "_").replace("/", "_per_") if units else "number"
-    return _defined(name, told, definitions)
+    return {**_defined(name, told, definitions), **({"unit": units[0]} if units else {})}
 
 
 def _defined(name: str, schema: Schema, definitions: Definitions) -> Schema:
@@ -145,7 +154,7 @@ def named(name: str, words: str, kind: Kind) -> Value:
     """The same, of which the documentation speaks by that name."""
     return Value(
         kind.read,
-        lambda definitions: _defined(name, {"description": words, **kind.schema(definitions)}, definitions),
+        lambda definitions: _defined(name, {"$comment": words, **kind.schema(definitions)}, definitions),
     )
 
 
@@ -241,7 +250,7 @@ def tables(schema: Schema) -> str:
     """The keys of all sections of a JSON Schema of ours, and what stands for values, as tables of Markdown."""
     parts = {"The file": schema, **schema["$defs"]}
     sections = [_table(name, part) for name, part in parts.items() if "properties" in part]
-    values = [f"| {name} | {part['description']} |" for name, part in sorted(parts.items()) if "properties" not in part]
+    values = [f"| {name} | {part['$comment']} |" for name, part in sorted(parts.items()) if "properties" not in part]
     return "\n".join([*sections, "## Values", "", "| value | meaning |", "|---|---|", *values])
 
 

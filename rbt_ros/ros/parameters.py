@@ -16,7 +16,7 @@ from rbt_ros.model.hinge_commands import Law, settable
 from rbt_ros.model.measured import ON_LOSS
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.scenario import KEYS, OUTPUTS, Scenario
-from rbt_ros.model.schema import words_of
+from rbt_ros.model.schema import meaning, words_of
 from rbt_ros.model.stabilise import stabilise_obstacle
 from rbt_ros.ros.command_topics import answerable
 from rbt_ros.ros.priority import PRIORITY
@@ -128,7 +128,7 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
 def mirrored(scenario: Scenario) -> list[Declared]:
     """The parameters that begin as keys of the scenario, described as these are."""
     table = [
-        Declared(f"outputs.{key}", scenario.outputs[key], f"[Hz of simulated time]: {row.words}; 0: off", (0.0, 1e6))
+        Declared(f"outputs.{key}", scenario.outputs[key], f"{meaning(row)}, in simulated time; 0: off", (0.0, 1e6))
         for key, row in OUTPUTS.keys.items()
     ]
     table = [entry._replace(read_only=True) for entry in table]
@@ -136,7 +136,7 @@ def mirrored(scenario: Scenario) -> list[Declared]:
     for key, value in {**engine, "mode": scenario.mode}.items():
         row = KEYS.keys[key]
         span = (1e-9, LONGEST_S) if key == "step" else None
-        table.append(Declared(key, value, f"{row.words}; from the next step on", span, words_of(row.kind)))
+        table.append(Declared(key, value, f"{meaning(row)}; from the next step on", span, words_of(row.kind)))
     if obstacle := stabilise_obstacle(scenario.robot, scenario.attraction):
         return [
             entry._replace(description=obstacle, choices=("none",)) if entry.name == "stabilise" else entry
