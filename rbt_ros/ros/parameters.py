@@ -127,21 +127,17 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
 
 def mirrored(scenario: Scenario) -> list[Declared]:
     """The parameters that begin as keys of the scenario, described as these are."""
-    table = [
-        Declared(f"outputs.{key}", scenario.outputs[key], f"{meaning(row)}, in simulated time; 0: off", (0.0, 1e6))
-        for key, row in OUTPUTS.keys.items()
-    ]
-    table = [entry._replace(read_only=True) for entry in table]
+    table = []
+    for key, row in OUTPUTS.keys.items():
+        words = f"{meaning(row)}, in simulated time; 0: off"
+        table.append(Declared(f"outputs.{key}", scenario.outputs[key], words, (0.0, 1e6), read_only=True))
     engine = {"step": scenario.step, "integrator": scenario.integrator, "stabilise": scenario.stabilise.method}
+    obstacle = stabilise_obstacle(scenario.robot, scenario.attraction)
     for key, value in {**engine, "mode": scenario.mode}.items():
-        row = KEYS.keys[key]
-        span = (1e-9, LONGEST_S) if key == "step" else None
-        table.append(Declared(key, value, f"{meaning(row)}; from the next step on", span, words_of(row.kind)))
-    if obstacle := stabilise_obstacle(scenario.robot, scenario.attraction):
-        return [
-            entry._replace(description=obstacle, choices=("none",)) if entry.name == "stabilise" else entry
-            for entry in table
-        ]
+        words, choices = f"{meaning(KEYS.keys[key])}; from the next step on", words_of(KEYS.keys[key].kind)
+        if key == "stabilise" and obstacle:
+            words, choices = obstacle, ("none",)
+        table.append(Declared(key, value, words, (1e-9, LONGEST_S) if key == "step" else None, choices))
     return table
 
 
