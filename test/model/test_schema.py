@@ -1,10 +1,11 @@
 """The schema of scenario files: what it accepts, what it refuses, and that defaults and documentation come from it."""
 
 import inspect
+import json
 from dataclasses import fields
 
 import pytest
-from test_docs import PAGES, blocks, scenarios
+from test_docs import PAGES, blocks, rbt_command, scenarios
 
 import rbt_ros as rbt
 from rbt_ros.errors import ScenarioError
@@ -129,6 +130,13 @@ def test_defaults_of_scenario_and_simulation_are_those_of_the_table():
                 assert own.is_valid(part["default"]), key
 
 
-def test_the_tables_of_the_documentation_are_those_of_the_schema():
+def test_the_command_prints_it_and_the_tables_of_the_documentation(monkeypatch, capsys):
+    """Both in this process, whose tests may have plugged in more since: so only what is ours is compared."""
+    assert rbt_command(monkeypatch, "schema") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["properties"]["step"] == SCHEMA["properties"]["step"] and set(SCHEMA["$defs"]) <= set(
+        printed["$defs"]
+    )
+    assert rbt_command(monkeypatch, "schema", "--tables") == 0 and "| `step` | time |" in capsys.readouterr().out
     page = next(page for page in PAGES if page.name == "scenario.md").read_text(encoding="utf-8")
     assert page.endswith(f"\n\n{tables(SCHEMA)}\n"), "write them anew: rbt schema --tables"
