@@ -13,8 +13,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
-from numba.extending import register_jitable
+from numba.core import event, types
+from numba.core.compiler import Flags
+from numba.core.targetconfig import ConfigStack
+from numba.core.typing.templates import infer_global, make_overload_template
 
 
 def source_hash(folder: Path) -> str:
@@ -79,12 +81,30 @@ def announced(tell: Callable[[], None]) -> contextlib.AbstractContextManager:
     return event.install_listener("numba:compile", _Starts(tell))
 
 
+class _AnyCaller:
+    """Finds the one compiled form of a kernel for given types, whoever calls.
+
+    numba makes one for each set of options that callers have: for routines and for kernels, say, though these options
+    change nothing in what they call.
+    """
+
+    def _get_impl(self, args: Any, named: Any) -> Any:
+        with ConfigStack().enter(_NO_CALLER):
+            return super()._get_impl(args, named)  # type: ignore[misc]
+
+
+_NO_CALLER = Flags()
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is compiled into the routines that call it, inline. Called from Python it is plain Python.
 
     For everything small that reads like an equation: a call costs nothing.
     """
-    return register_jitable(nopython=True, **OPTIONS, forceinline=True, no_cpython_wrapper=True)(function)
+    options = dict(nopython=True, **OPTIONS, forceinline=True, no_cpython_wrapper=True)
+    made = make_overload_template(function, lambda *args, **named: function, options, strict=False, inline="never")
+    infer_global(function, types.Function(type(made.__name__, (_AnyCaller, made), {})))
+    return function
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from rbt_ros.core import jit
@@ -118,3 +119,23 @@ def test_cache_folder_falls_back_where_home_cannot_be_written(tmp_path, monkeypa
 def test_other_peoples_kernels_keep_their_cache_folder():
     code = "import numba; c = numba.config; before = c.CACHE_DIR; import rbt_ros.core.vec; print(c.CACHE_DIR == before)"
     assert run_python(code) == "True"
+
+
+def test_a_kernel_is_compiled_once_for_all_its_callers():
+    """By a routine and by another kernel, whose options differ."""
+
+    @jit.kernel
+    def half(x):
+        return 0.5 * x
+
+    @jit.kernel
+    def quarter(x):
+        return half(half(x))
+
+    def both(x):
+        return half(x) + quarter(x)
+
+    compiled = []
+    with jit.announced(lambda: compiled.append(1)):
+        assert numba.njit(**jit.OPTIONS)(both)(8.0) == 6.0
+    assert len(compiled) == 3
