@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from rbt_ros.model.reactions import HingeForce, Reactions
 from rbt_ros.model.robot import Body, Robot
 from rbt_ros.model.unilateral import ContactEvent, RopeForce, StopForce
 from rbt_ros.paths import as_path, writing
+
+if TYPE_CHECKING:
+    from rbt_ros.sensing import SensorResult
 
 WRENCH = (("moment", "N m"), ("force", "N"))
 ROUND_OFF = 1e-12  # of what is summed: no diagram enlarges less
@@ -98,6 +101,12 @@ class Sample(NamedTuple):
             raise ScenarioError("accelerations: this sample was not taken of a simulation, which knows what acts.")
         return self.reactions.accelerations
 
+    def gravity(self, position: np.ndarray) -> np.ndarray:
+        """What any mass falls with at a place, by uniform gravity and attraction [m/s²], world axes."""
+        if not isinstance(self.reactions, Reactions):
+            raise ScenarioError("gravity: this sample was not taken of a simulation, which knows the world.")
+        return self.reactions.gravity(position)
+
     def digest(self) -> str:
         """16 hex digits of time and state: equal if and only if every bit is."""
         return state_digest(self.t_ns, self.q.tobytes() + self.v.tobytes())
@@ -150,11 +159,13 @@ class Result:
         samples: Sequence[Sample],
         changes: Sequence[ModeChange] = (),
         events: Sequence[ContactEvent] = (),
+        sensors: "Mapping[str, SensorResult] | None" = None,
     ):
         self.robot = robot
         self.changes = tuple(changes)  # of modes, from the first sample to the last
         self.events = tuple(events)  # of ropes and stops
         self.samples = tuple(samples)
+        self._sensors = sensors or {}
         self.t_ns = np.array([s.t_ns for s in samples], dtype=np.int64)
         self.t = self.t_ns * 1e-9  # [s]
         self.energy = Energy(
@@ -202,6 +213,13 @@ class Result:
         position, rate = self._q[:, q : q + NQ[kind]], self._v[:, v : v + NV[kind]]
         one = NV[kind] == 1
         return HingeResult(position[:, 0], rate[:, 0]) if one else HingeResult(position, rate)
+
+    @in_words(ModelError)
+    def sensor(self, name: str) -> "SensorResult":
+        """What one sensor measured, at its own rate: `.t` [s], and arrays by name."""
+        if name not in self._sensors:
+            raise ModelError(f"there is no sensor '{name[:80]}'; there are {', '.join(self._sensors) or 'none'}.")
+        return self._sensors[name]
 
     def constraint(self, name: str) -> ConstraintForce:
         """What one constraint does over time: efforts (N,), wrenches (N, 6), residuals (N,)."""

@@ -1,13 +1,15 @@
 """A run from now to a time, with samples on the way: what `Simulation.run` does."""
 
+import contextlib
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rbt_ros.errors import ScenarioError, SolveError
 from rbt_ros.model.checks import LONGEST_S, one_number, time_ns
 from rbt_ros.results import Result, Sample
+from rbt_ros.sensing import Readings, SensorResult
 
 if TYPE_CHECKING:
     from rbt_ros.sim import Simulation
@@ -31,22 +33,38 @@ def run(
     if end < start:
         raise ScenarioError(f"until {until} s lies before now, {sim.t_ns * 1e-9:g} s; reset() goes back to 0 s.")
     samples, alarmed = [sim.sample()], False
-    while sim.tick < end:
-        if controller is not None:
-            controller(sim)
-        try:
-            sim.advance(min(stride, end - sim.tick))
-        except SolveError:
-            if not alarmed:
-                _alarm(sim.sample())
-            raise
-        samples.append(sim.sample())
-        alarmed = alarmed or _alarm(samples[-1])
-        if progress is not None:
-            progress((sim.tick - start) / (end - start))
+    with readings(sim) as read:
+        while sim.tick < end:
+            if controller is not None:
+                controller(sim)
+            try:
+                sim.advance(min(stride, end - sim.tick))
+            except SolveError:
+                if not alarmed:
+                    _alarm(sim.sample())
+                raise
+            samples.append(sim.sample())
+            alarmed = alarmed or _alarm(samples[-1])
+            if progress is not None:
+                progress((sim.tick - start) / (end - start))
     start_ns, end_ns = samples[0].t_ns, samples[-1].t_ns
     changes = [change for change in sim.changes if start_ns <= change.t_ns <= end_ns]
-    return Result(sim.robot, samples, changes, [event for event in sim.events if event.t >= samples[0].t])
+    events = [event for event in sim.events if event.t >= samples[0].t]
+    return Result(sim.robot, samples, changes, events, read())
+
+
+@contextlib.contextmanager
+def readings(sim: "Simulation") -> Iterator[Callable[[], dict[str, SensorResult]]]:
+    """Let its sensors be read meanwhile, if there are any; what gives all that they have measured."""
+    if not sim.sensors:
+        yield dict
+        return
+    found = Readings(sim)
+    sim.attach(found)
+    try:
+        yield found.results
+    finally:
+        sim.detach(found)
 
 
 def _stride(sim: "Simulation", every: float) -> int:

@@ -28,6 +28,7 @@ from rbt_ros.motion import Motion
 from rbt_ros.plug.force import ForceLaw
 from rbt_ros.results import Result
 from rbt_ros.running import run
+from rbt_ros.sensing import HasSensors
 
 
 class Observer(Protocol):
@@ -52,7 +53,7 @@ class Observer(Protocol):
         """Something else than steps, commands and efforts has changed what comes: reset, set_hinge, lock, ..."""
 
 
-class Simulation(Motion):
+class Simulation(Motion, HasSensors):
     """A robot, its state, and what acts on it.
 
     Time is counted in whole steps: scenario time is `tick * h_ns`. The same scenario and commands give the same bits,
@@ -108,6 +109,7 @@ class Simulation(Motion):
                 sim._plan_change(planned)
             else:
                 sim._inputs.plan(planned)
+        sim._mount(scenario.sensors)
         return sim
 
     # who looks on

@@ -54,6 +54,20 @@ def test_a_force_of_another_package_runs_from_a_scenario(installed):
     assert code != 0 and "area -1 m2 must be 0 m2 or more" in said
 
 
+def test_a_sensor_of_another_package_is_read_from_a_scenario(installed):
+    scenario = installed / "skin.yaml"
+    text = (
+        "rbt: 1\nrobot: {bodies: {hub: {mass: 1, inertia: [1, 1, 1]}}}\nduration: 0.1 s\nsensors:\n"
+        "  skin: {kind: thermometer, body: hub, rotation: [ZYX, 0, 90 deg, 0], rate: 10 Hz, noise: 0.1 K}\n"
+    )
+    scenario.write_text(text)
+    code, said = run(installed, "check", str(scenario), "--strict")
+    assert code == 0, said
+    scenario.write_text(text.replace("thermometer", "thermometre"))
+    code, said = run(installed, "check", str(scenario))
+    assert code != 0 and "'thermometre' is no sensor; there are imu, thermometer" in said
+
+
 @pytest.fixture
 def my_package(tmp_path, monkeypatch):
     """The package of the page, as pip would have installed it."""

@@ -16,10 +16,10 @@ from rbt_ros.core.types import Input
 from rbt_ros.core.vec import add, cross, qturn, rotation
 from rbt_ros.errors import ModelError, SolveError
 from rbt_ros.kinds import in_words
-from rbt_ros.model.checks import WORLD, number, vector
-from rbt_ros.model.coordinates import is_finite
+from rbt_ros.model.checks import WORLD, vector
+from rbt_ros.model.parameters import values_of
 from rbt_ros.model.robot import Robot
-from rbt_ros.plug.force import FORCES, ForceLaw, Parameter
+from rbt_ros.plug.force import FORCES, ForceLaw
 
 Vector = tuple[float, float, float]
 STILL = (0.0, 0.0, 0.0)
@@ -72,7 +72,7 @@ def body_force(
     if len(places) != law.bodies:
         raise ModelError(f"{where}: at takes one point for each body, not {len(places)}.")
     points = tuple(_point(robot, body, place, where) for body, place in zip(bodies, places, strict=True))
-    return BodyForce(name, law, tuple(bodies), points, _values(law, parameters or {}, where))
+    return BodyForce(name, law, tuple(bodies), points, values_of(law, parameters or {}, where))
 
 
 def _named(law: Any) -> tuple[str, ForceLaw]:
@@ -96,38 +96,17 @@ def _named(law: Any) -> tuple[str, ForceLaw]:
 
 def _point(robot: Robot, body: str, at: Any, where: str) -> Vector:
     com = STILL if body == WORLD else robot.bodies[robot.body_index(body)].com
-    if isinstance(at, str):
-        if at not in ("com", "origin"):
-            raise ModelError(f"{where}: at {at!r:.80} is not one of com, origin, nor a point of '{body}' in m.")
-        return STILL if at == "com" else (-com[0], -com[1], -com[2])
-    x, y, z = vector(at, f"{where}: at")
+    x, y, z = point_of(body, com, at, where)
     return (x - com[0], y - com[1], z - com[2])
 
 
-def _values(law: ForceLaw, given: Mapping[str, Any], where: str) -> Any:
-    known = [parameter.name for parameter in law.parameters]
-    for key in given:
-        if key not in known:
-            raise ModelError(f"{where}: unknown parameter '{key}'; it has {', '.join(known) or 'none'}.")
-    return law.values(*[_value(parameter, given, where) for parameter in law.parameters])
-
-
-def _value(parameter: Parameter, given: Mapping[str, Any], where: str) -> Any:
-    name, unit = parameter.name, f" {parameter.unit}" if parameter.unit else ""
-    value = given.get(name, parameter.default)
-    if value is None:
-        about = f": {parameter.about}" if parameter.about else ""
-        raise ModelError(f"{where}: {name} is missing{about}{f' [{unit[1:]}]' if unit else ''}.")
-    if parameter.size > 1:
-        if not is_finite(value, parameter.size):
-            raise ModelError(
-                f"{where}: {name} {value!r:.80} must be {parameter.size} finite numbers{unit and ' in' + unit}."
-            )
-        return tuple(float(x) for x in value)
-    found = number(value, f"{name} of {where}")
-    if parameter.least is not None and found < parameter.least:
-        raise ModelError(f"{where}: {name} {found:g}{unit} must be {parameter.least:g}{unit} or more.")
-    return found
+def point_of(body: str, com: Vector, at: Any, where: str) -> Vector:
+    """A point in the frame of a body: "com", "origin" or three numbers [m]."""
+    if isinstance(at, str):
+        if at not in ("com", "origin"):
+            raise ModelError(f"{where}: at {at!r:.80} is not one of com, origin, nor a point of '{body}' in m.")
+        return com if at == "com" else STILL
+    return vector(at, f"{where}: at")
 
 
 # ------------------------------------------------------------------------------------------------ for the engine

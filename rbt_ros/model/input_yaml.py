@@ -18,15 +18,13 @@ from rbt_ros.model.schema import (
     Schema,
     Section,
     Value,
-    any_of,
     choice,
     list_of,
-    number,
     vector,
 )
 from rbt_ros.model.signals import Signal
-from rbt_ros.model.yaml_parts import EFFORTS, SIGNAL, of_freedoms, per_freedom, placed
-from rbt_ros.plug.force import FORCES, Parameter
+from rbt_ros.model.yaml_parts import EFFORTS, POINT, SIGNAL, of_freedoms, parameter_key, per_freedom, placed
+from rbt_ros.plug.force import FORCES
 
 SPAN = (
     Key("from", TIME, "when it starts", 0, to="from_ns"),
@@ -60,13 +58,6 @@ INPUT = OneOf(
 )
 
 
-POINT = any_of(
-    lambda item: item.vector("length") if isinstance(item.value, list) else item.text(),
-    choice(("com", "origin")),
-    vector("length"),
-)
-
-
 def force_section(name: str) -> Section:
     """What the law of that name takes."""
     law = FORCES.find(name)
@@ -76,15 +67,8 @@ def force_section(name: str) -> Section:
         first = Key(name, list_of(TEXT, 2), "the two bodies, of which one may be world", needed=True)
         places = [Key(f"at_{k}", POINT, f"where, in the frame of body {k}", "com") for k in "ab"]
     required = [name, *(parameter.name for parameter in law.parameters if parameter.default is None)]
-    keys = (first, *places, *map(_number, law.parameters), *SPAN)
+    keys = (first, *places, *map(parameter_key, law.parameters), *SPAN)
     return Section(f"force_{name}", f"{law.about}: docs/forces.md.", *keys, required=required)
-
-
-def _number(parameter: Parameter) -> Key:
-    unit = parameter.unit or "plain number"
-    kind = vector(unit, parameter.size) if parameter.size > 1 else number(unit)
-    default = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
-    return Key(parameter.name, kind, parameter.about, default)
 
 
 def _laws(definitions: Definitions) -> Schema:

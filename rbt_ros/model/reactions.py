@@ -11,7 +11,7 @@ from rbt_ros.core.constraints import Bonds, Constraints, bonds, no_constraints
 from rbt_ros.core.kinematics import accelerations, kinematics
 from rbt_ros.core.reactions import hinge_wrenches
 from rbt_ros.core.rows import Rows
-from rbt_ros.core.types import Input, Model
+from rbt_ros.core.types import ATTRACTION, ATTRACTOR, GRAVITY, Input, Model
 from rbt_ros.core.vec import row3, row9
 from rbt_ros.core.work import POS, ROT, Work, workspace
 from rbt_ros.model.assembly import least_multipliers
@@ -86,6 +86,13 @@ class Reactions(Mapping[str, HingeForce]):
         pose, twist = np.empty((n, 7)), np.empty((n, 6))
         kinematics(self._model, q, v, work, pose, twist)
         return self._now.frame_accelerations(pose, twist, accel)
+
+    def gravity(self, position: np.ndarray) -> np.ndarray:
+        """What any mass falls with at a place, by uniform gravity and attraction [m/s²], world axes."""
+        world = self._model.world
+        away = position - world[ATTRACTOR : ATTRACTOR + 3]
+        field = world[GRAVITY : GRAVITY + 3]
+        return field - world[ATTRACTION] / np.linalg.norm(away) ** 3 * away if world[ATTRACTION] else field
 
     def _solve(self) -> tuple[np.ndarray, Work, Bonds, int]:
         """v̇, with the engine's rows of the bodies, and the bonds and their rank that it was found with."""

@@ -33,6 +33,8 @@ from rbt_ros.model.schema import (
     vector,
     word,
 )
+from rbt_ros.model.sensor_yaml import SENSORS_BY_NAME, read_sensors
+from rbt_ros.model.sensors import Sensor
 from rbt_ros.model.stabilise import METHODS as STABILISERS
 from rbt_ros.model.stabilise import ORDERS, Stabilise, checked_stabilise, stabilise_obstacle
 from rbt_ros.model.yaml_parts import ATTITUDE, EULER, RATES, of_freedoms, per_freedom, placed
@@ -167,6 +169,7 @@ KEYS = Section(
         "how angular momentum and energy are kept, by correcting each step",
         Stabilise().method,
     ),
+    Key("sensors", later(SENSORS_BY_NAME), "what measures, by name"),
     Key("duration", POSITIVE, "when a run ends; without this key: when it is stopped", to="duration_ns"),
     Key(
         "seed",
@@ -215,6 +218,7 @@ class Scenario:
     start_bodies: dict[str, BodyStart] = field(default_factory=dict)
     start_hinges: dict[str, HingeStart] = field(default_factory=dict)
     inputs: tuple[PlannedInput | PlannedChange, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     duration_ns: int | None = None  # None: until told to stop
     seed: int = DEFAULTS["seed"]
     outputs: dict[str, float] = field(default_factory=OUTPUTS.defaults)  # [Hz]
@@ -276,6 +280,8 @@ def _scenario(doc: Item, path: Path, text: str) -> Scenario:
         if entries and (refusal := no_inputs(given["integrator"])):
             raise doc[key].error(refusal)
         planned += [(entry, read(entry, robot)) for entry in entries]
+    if "sensors" in given:
+        given["sensors"] = read_sensors(given["sensors"], robot, given["h_ns"])
     if "duration_ns" in given:
         _check_ends(doc["duration"], given["duration_ns"], given["h_ns"], planned)
     given["inputs"] = tuple(what for _, what in planned)

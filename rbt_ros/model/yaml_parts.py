@@ -21,6 +21,7 @@ from rbt_ros.model.schema import (
     word,
 )
 from rbt_ros.model.signals import BETWEEN, Signal, polynomial, sines, table
+from rbt_ros.plug.parameter import Parameter
 
 RATES = {"angle": "angular velocity", "length": "velocity"}  # dimension of a freedom -> of its rate
 EFFORTS = {"angle": "torque", "length": "force"}  # -> of its effort
@@ -50,6 +51,11 @@ def _euler(item: Item) -> tuple[float, float, float, float]:
     return placed(item, as_quaternion, (entries[0].text(), *angles), item.place)
 
 
+POINT = any_of(
+    lambda item: item.vector("length") if isinstance(item.value, list) else item.text(),
+    choice(("com", "origin")),
+    vector("length"),
+)
 EULER = named(
     "euler",
     "[ZYX, a, b, c]: turns by these angles about axes of the body, one after the other",
@@ -140,3 +146,11 @@ MOTION = later(any_of(_signal, FREEDOM, SIGNAL))  # of a joint: where it stays, 
 def motion(item: Item, dimension: str) -> Signal | float:
     """What a joint follows; where it stays is of that dimension."""
     return _signal(item) if isinstance(item.value, dict) else item.number(dimension)
+
+
+def parameter_key(parameter: Parameter) -> Key:
+    """A parameter of what plugs in."""
+    unit = parameter.unit or "plain number"
+    kind = vector(unit, parameter.size) if parameter.size > 1 else number(unit)
+    default = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+    return Key(parameter.name, kind, parameter.about, default)

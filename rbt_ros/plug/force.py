@@ -1,24 +1,13 @@
 """The socket of forces: a law of what acts on a body, or between two, by where they are and how they move."""
 
-from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rbt_ros.core.laws import Entry
+from rbt_ros.plug.parameter import Parameter, values_class
 from rbt_ros.plug.registry import Registry
-
-
-class Parameter(NamedTuple):
-    """A number of a law, or a vector of them."""
-
-    name: str
-    unit: str = ""  # in SI, as in "0.3 N s/m"; "": a plain number
-    default: float | tuple[float, ...] | None = None  # None: it must be given
-    least: float | None = None  # below which it makes no sense
-    size: int = 1
-    about: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +32,7 @@ class ForceLaw:
     @cached_property
     def values(self) -> type:
         """The NamedTuple of its parameters."""
-        return namedtuple("Parameters", [parameter.name for parameter in self.parameters])
+        return values_class(self.parameters)
 
     @cached_property
     def entry(self) -> Entry:

@@ -1,7 +1,8 @@
 """Drag in a thick fluid: a force against the velocity, and if wanted a moment against the turning."""
 
 from rbt_ros.core.vec import scale
-from rbt_ros.plug.force import ForceLaw, Parameter
+from rbt_ros.plug.force import ForceLaw
+from rbt_ros.plug.parameter import Parameter
 
 
 def wrench(p, a, t):

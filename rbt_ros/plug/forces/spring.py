@@ -2,7 +2,8 @@
 
 from rbt_ros.core.lanes import larger, root
 from rbt_ros.core.vec import dot, scale, sub
-from rbt_ros.plug.force import ForceLaw, Parameter
+from rbt_ros.plug.force import ForceLaw
+from rbt_ros.plug.parameter import Parameter
 
 NONE = (0.0, 0.0, 0.0)
 

@@ -1,0 +1,1 @@
+"""The sensors that ship with the package, a file each."""

@@ -1,0 +1,249 @@
+"""What sensors measure of a Simulation: one reading, and all readings of a run."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rbt_ros.core.types import NQ, NV, Q, V
+from rbt_ros.errors import ModelError, ScenarioError, SolveError
+from rbt_ros.fields import Fields, header
+from rbt_ros.kinds import in_words
+from rbt_ros.model.attitude import turn_all
+from rbt_ros.model.robot import Robot
+from rbt_ros.model.sensors import Sensor, checked_sensor
+from rbt_ros.model.ticks import Ticks
+from rbt_ros.plug.noise import Noise
+from rbt_ros.plug.sensor import SensorKind, Values
+from rbt_ros.results import Sample
+
+
+class Seen:
+    """What is there for a sensor at one instant, computed when it is asked for. Vectors are in world axes.
+
+    On a body: its place there as `position`, `quaternion` (its axes in the world, w x y z), `velocity`, `omega`,
+    `acceleration`, `gravity`. In a hinge: `hinge`, what it is called. `sample` knows everything.
+    """
+
+    def __init__(self, robot: Robot, sensor: Sensor, sample: Sample):
+        self.robot, self.sample, self.t = robot, sample, sample.t
+        self.hinge = sensor.on if sensor.kind.mount == "hinge" else ""
+        self._sensor, self._i = sensor, robot.hinge_index(sensor.on) if self.hinge else robot.body_index(sensor.on)
+
+    @cached_property
+    def _arm(self) -> np.ndarray:
+        """From the origin of the body's frame."""
+        return turn_all(self.sample.pose[self._i, None, :4], np.array([self._sensor.at]))[0]
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        """[m]"""
+        return self.sample.pose[self._i, 4:] + self._arm
+
+    @cached_property
+    def quaternion(self) -> np.ndarray:
+        """q_WS."""
+        (w, *v), (s, *u) = self.sample.pose[self._i, :4], self._sensor.quaternion
+        return np.array([w * s - np.dot(v, u), *(w * np.array(u) + s * np.array(v) + np.cross(v, u))])
+
+    @property
+    def omega(self) -> np.ndarray:
+        """[rad/s]"""
+        return self.sample.twist[self._i, :3]
+
+    @cached_property
+    def velocity(self) -> np.ndarray:
+        """[m/s]"""
+        return self.sample.twist[self._i, 3:] + np.cross(self.omega, self._arm)
+
+    @cached_property
+    def acceleration(self) -> np.ndarray:
+        """[m/s²] under what acts from this instant on."""
+        turn, linear = self.sample.accelerations[self._i].reshape(2, 3)
+        return linear + np.cross(turn, self._arm) + np.cross(self.omega, np.cross(self.omega, self._arm))
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """What any mass falls with here [m/s²]: uniform gravity and attraction."""
+        return self.sample.gravity(self.position)
+
+    def in_axes(self, vector: Any) -> list[float]:
+        """A vector of the world's axes in those of the sensor."""
+        return turn_all((self.quaternion * [1, -1, -1, -1])[None, :], np.array([vector]))[0].tolist()
+
+    @property
+    def hinge_position(self) -> np.ndarray:
+        """[rad, m], one number for each freedom; of a spherical hinge a quaternion."""
+        kind, q = self.robot.hinges[self._i].kind, self.robot.model.tree[self._i, Q]
+        return self.sample.q[q : q + NQ[kind]]
+
+    @property
+    def hinge_rate(self) -> np.ndarray:
+        """[rad/s, m/s]"""
+        kind, v = self.robot.hinges[self._i].kind, self.robot.model.tree[self._i, V]
+        return self.sample.v[v : v + NV[kind]]
+
+
+def reading(robot: Robot, sensor: Sensor, sample: Sample, ticks: Ticks, seed: int) -> Values | None:
+    """What it measures of that sample; SolveError where it fails, or gives what it should not."""
+    index = max(0, round(sample.t_ns / (ticks.count(sensor.period_ns) * ticks.h_ns)))
+    at = f"t = {sample.t:.9g} s: {sensor}"
+    try:
+        found = sensor.kind.read(sensor.values, Seen(robot, sensor, sample), Noise(seed, sensor.name, index))
+        return None if found is None else _checked(sensor, found, at)
+    except SolveError:
+        raise
+    except Exception as err:  # it is another's function
+        raise SolveError(f"{at} raised {type(err).__name__}: {err}") from err
+
+
+def _checked(sensor: Sensor, found: Any, at: str) -> Values:
+    gives = sensor.kind.gives
+    names = ", ".join(quantity.name for quantity in gives)
+    if not isinstance(found, Mapping) or set(found) != {quantity.name for quantity in gives}:
+        raise SolveError(f"{at} gave {found!r:.80}; a dict with {names} is wanted.")
+    values = {}
+    for name, unit, size in gives:
+        array = np.asarray(found[name], dtype=float)
+        if array.shape != ((size,) if size > 1 else ()) or not np.isfinite(array).all():
+            wanted = f"{size} finite numbers" if size > 1 else "one finite number"
+            raise SolveError(f"{at} gave {name} {found[name]!r:.80}; {wanted}{unit and ' in ' + unit} is wanted.")
+        values[name] = array.tolist()
+    return values
+
+
+def message_fields(sensor: Sensor, prefix: str, values: Values, stamp: int) -> Fields:
+    """Of its message. SolveError where it cannot be made."""
+    try:
+        return sensor.kind.fields(sensor.values, values, header(stamp, prefix + sensor.frame))
+    except Exception as err:  # it is another's function
+        raise SolveError(f"{sensor}: fields raised {type(err).__name__}: {err}") from err
+
+
+class HasSensors(ABC):
+    """What a simulation offers for its sensors."""
+
+    robot: Robot
+    seed: int
+    tick: int
+    ticks: Ticks
+    _sensors: Mapping[str, Sensor] = MappingProxyType({})
+
+    @abstractmethod
+    def sample(self) -> Sample:
+        """Everything there is to know now."""
+
+    @property
+    def sensors(self) -> Mapping[str, Sensor]:
+        """By name, as they were added."""
+        return MappingProxyType(dict(self._sensors))
+
+    @in_words(ScenarioError)
+    def add_sensor(
+        self,
+        name: str,
+        kind: str | SensorKind,
+        *,
+        rate: float,
+        body: str | None = None,
+        hinge: str | None = None,
+        at: Any = None,
+        rotation: Any = None,
+        **parameters: Any,
+    ) -> None:
+        """Mount a sensor, as `sensors:` of a scenario does; the motion keeps its bits.
+
+        kind: a name (`rbt.SENSORS.names()`) or a `rbt.SensorKind`; rate [Hz] of simulated time, rounded to whole steps;
+        at: "origin" (default), "com" or a point in the body's frame [m]; rotation: of its axes against the body's, a
+        quaternion, a matrix, or ("ZYX", a, b, c) in rad. A `Recorder` knows the sensors that are there when it begins.
+        """
+        place = dict(body=body, hinge=hinge, at=at, rotation=rotation, parameters=parameters, taken=self._sensors)
+        self._mount([checked_sensor(self.robot, name, kind, rate=rate, h_ns=self.ticks.h_ns, **place)])
+
+    def _mount(self, sensors: Iterable[Sensor]) -> None:
+        self._sensors = {**self._sensors, **{sensor.name: sensor for sensor in sensors}}
+
+    def read(self, name: str) -> Values | None:
+        """What a sensor measures now, by name; None: nothing now. The same instant has the same noise."""
+        if not isinstance(name, str) or name not in self._sensors:
+            raise ModelError(f"there is no sensor {name!r:.80}; there are {', '.join(self._sensors) or 'none'}.")
+        return reading(self.robot, self._sensors[name], self.sample(), self.ticks, self.seed)
+
+    def due_sensors(self, tick: int) -> list[Sensor]:
+        """Those that take a sample at that tick."""
+        return [s for s in self._sensors.values() if tick % self.ticks.count(s.period_ns) == 0]
+
+    def next_sensing(self, tick: int) -> int:
+        """The first tick after this one at which a sensor takes a sample; there must be one."""
+        counts = [self.ticks.count(sensor.period_ns) for sensor in self._sensors.values()]
+        return min(tick + count - tick % count for count in counts)
+
+
+class SensorResult(Mapping[str, np.ndarray]):
+    """What one sensor measured over time: `result.sensor("imu")["specific_force"]`, (N,) or (N, size)."""
+
+    def __init__(self, sensor: Sensor, rows: list[tuple[int, Values]]):
+        self.t_ns = np.array([t_ns for t_ns, _ in rows], dtype=np.int64)
+        self.t = self.t_ns * 1e-9  # [s] at which it took a sample
+        self._values = {
+            name: np.array([values[name] for _, values in rows]).reshape((len(rows), size) if size > 1 else len(rows))
+            for name, _, size in sensor.kind.gives
+        }
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Readings:
+    """Who looks on during a run and keeps what the sensors measure; a sample that fails is left out, and told."""
+
+    def __init__(self, sim: HasSensors):
+        self._sim, self._failed = sim, set[str]()
+        self._rows: dict[str, list[tuple[int, Values]]] = {name: [] for name in sim.sensors}
+        self.look(sim)
+
+    def next_tick(self, tick: int) -> int:
+        """The first tick after this one at which a sensor takes a sample."""
+        return self._sim.next_sensing(tick)
+
+    def look(self, sim: Any) -> None:
+        """Read the sensors that are due."""
+        if not (due := sim.due_sensors(sim.tick)):
+            return
+        sample = sim.sample()
+        for sensor in due:
+            try:
+                values = reading(sim.robot, sensor, sample, sim.ticks, sim.seed)
+            except SolveError as err:
+                if sensor.name not in self._failed:
+                    self._failed.add(sensor.name)
+                    warnings.warn(f"{err} The run goes on without this sample, and others that fail.", stacklevel=2)
+                continue
+            if values is not None and sensor.name in self._rows:
+                self._rows[sensor.name].append((sample.t_ns, values))
+
+    def latched(self, sim: Any, latched: Any) -> None:
+        """Nothing to read."""
+
+    def effort(self, sim: Any, effort: Any) -> None:
+        """Nothing to read."""
+
+    def friction(self, sim: Any, hinge: str, given: Any) -> None:
+        """Nothing to read."""
+
+    def changed(self, sim: Any) -> None:
+        """Nothing to read."""
+
+    def results(self) -> dict[str, SensorResult]:
+        """By name of the sensor."""
+        return {name: SensorResult(self._sim.sensors[name], rows) for name, rows in self._rows.items()}
