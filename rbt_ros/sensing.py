@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -173,15 +173,6 @@ class HasSensors(ABC):
             raise ModelError(f"there is no sensor {name!r:.80}; there are {', '.join(self._sensors) or 'none'}.")
         return reading(self.robot, self._sensors[name], self.sample(), self.ticks, self.seed)
 
-    def due_sensors(self, tick: int) -> list[Sensor]:
-        """Those that take a sample at that tick."""
-        return [s for s in self._sensors.values() if tick % self.ticks.count(s.period_ns) == 0]
-
-    def next_sensing(self, tick: int) -> int:
-        """The first tick after this one at which a sensor takes a sample; there must be one."""
-        counts = [self.ticks.count(sensor.period_ns) for sensor in self._sensors.values()]
-        return min(tick + count - tick % count for count in counts)
-
 
 class SensorResult(Mapping[str, np.ndarray]):
     """What one sensor measured over time: `result.sensor("imu")["specific_force"]`, (N,) or (N, size)."""
@@ -204,33 +195,69 @@ class SensorResult(Mapping[str, np.ndarray]):
         return len(self._values)
 
 
+def due(sensors: Iterable[Sensor], ticks: Ticks, tick: int) -> list[Sensor]:
+    """Those that take a sample at that tick."""
+    return [sensor for sensor in sensors if tick % ticks.count(sensor.period_ns) == 0]
+
+
+def next_due(sensors: Iterable[Sensor], ticks: Ticks, tick: int) -> int:
+    """The first tick after this one at which one of them takes a sample; there must be one."""
+    counts = [ticks.count(sensor.period_ns) for sensor in sensors]
+    return min(tick + count - tick % count for count in counts)
+
+
+class Reader:
+    """Reads sensors of a simulation, which goes on whatever they do: a sample that fails is told once, and counted."""
+
+    def __init__(self, sim: HasSensors, tell: Callable[[str], None]):
+        self._sim, self._tell = sim, tell
+        self.failed: dict[str, tuple[int, str]] = {}  # by sensor: how often, and how the last time
+
+    def values(self, sensor: Sensor, sample: Sample) -> Values | None:
+        """What it measures; None: nothing."""
+        return self._guarded(sensor, lambda: reading(self._sim.robot, sensor, sample, self._sim.ticks, self._sim.seed))
+
+    def fields(self, sensor: Sensor, prefix: str, sample: Sample, stamp: int) -> Fields | None:
+        """Of its message; None: nothing was measured. prefix: before the name of its frame."""
+        if (values := self.values(sensor, sample)) is None:
+            return None
+        return self._guarded(sensor, lambda: message_fields(sensor, prefix, values, stamp))
+
+    def _guarded(self, sensor: Sensor, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except SolveError as err:
+            count, _ = self.failed.get(sensor.name, (0, ""))
+            self.failed[sensor.name] = count + 1, str(err)
+            if count == 0:
+                self._tell(f"{err} The simulation goes on without this sample, and without others that fail.")
+            return None
+
+
+def warn(text: str) -> None:
+    """Where there is nobody else to tell."""
+    warnings.warn(text, stacklevel=2)
+
+
 class Readings:
-    """Who looks on during a run and keeps what the sensors measure; a sample that fails is left out, and told."""
+    """Who looks on during a run and keeps what the sensors measure."""
 
     def __init__(self, sim: HasSensors):
-        self._sim, self._failed = sim, set[str]()
+        self._sim, self._sensors, self._reader = sim, tuple(sim.sensors.values()), Reader(sim, warn)
         self._rows: dict[str, list[tuple[int, Values]]] = {name: [] for name in sim.sensors}
         self.look(sim)
 
     def next_tick(self, tick: int) -> int:
         """The first tick after this one at which a sensor takes a sample."""
-        return self._sim.next_sensing(tick)
+        return next_due(self._sensors, self._sim.ticks, tick)
 
     def look(self, sim: Any) -> None:
         """Read the sensors that are due."""
-        if not (due := sim.due_sensors(sim.tick)):
-            return
-        sample = sim.sample()
-        for sensor in due:
-            try:
-                values = reading(sim.robot, sensor, sample, sim.ticks, sim.seed)
-            except SolveError as err:
-                if sensor.name not in self._failed:
-                    self._failed.add(sensor.name)
-                    warnings.warn(f"{err} The run goes on without this sample, and others that fail.", stacklevel=2)
-                continue
-            if values is not None and sensor.name in self._rows:
-                self._rows[sensor.name].append((sample.t_ns, values))
+        if now := due(self._sensors, sim.ticks, sim.tick):
+            sample = sim.sample()
+            for sensor in now:
+                if (values := self._reader.values(sensor, sample)) is not None:
+                    self._rows[sensor.name].append((sample.t_ns, values))
 
     def latched(self, sim: Any, latched: Any) -> None:
         """Nothing to read."""
@@ -246,4 +273,4 @@ class Readings:
 
     def results(self) -> dict[str, SensorResult]:
         """By name of the sensor."""
-        return {name: SensorResult(self._sim.sensors[name], rows) for name, rows in self._rows.items()}
+        return {sensor.name: SensorResult(sensor, self._rows[sensor.name]) for sensor in self._sensors}

@@ -23,6 +23,7 @@ from rbt_ros.markers import Markers, local_origin
 from rbt_ros.model.attitude import IDENTITY, turn_all
 from rbt_ros.model.constraints import Closure, Coupling
 from rbt_ros.model.robot import WORLD, Hinge, Robot, SingleAxis
+from rbt_ros.model.sensors import Mount
 from rbt_ros.model.unilateral import Rope
 from rbt_ros.model.urdf import urdf_text
 from rbt_ros.poinsot_markers import PoinsotMarkers, lone_bodies
@@ -42,9 +43,12 @@ class Topic(NamedTuple):
     fields: Callable[[Sample, int], Fields]  # (sample, stamp [ns]) -> message fields
 
 
-def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, ...]:
-    """All topics of `robot`; `prefix` stands before every frame name. local: a frame near the craft, see `Frames`."""
-    check_local(robot, local)
+def published(robot: Robot, prefix: str = "", local: str = "", mounts: Sequence[Mount] = ()) -> tuple[Topic, ...]:
+    """All topics of `robot`; `prefix` stands before every frame name. local: a frame near the craft, see `Frames`.
+
+    mounts: frames of sensors, for /tf_static.
+    """
+    check_local(robot, local, mounts)
     floating = robot.free_bodies
     odometry = [
         Topic(
@@ -82,7 +86,7 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
             "/tf_static",
             "tf2_msgs/msg/TFMessage",
             "latched",
-            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=True),
+            lambda sample, stamp: transform_fields(robot, prefix, sample, stamp, fixed=True, mounts=mounts),
         ),
         Topic(
             "joint_states",
@@ -107,25 +111,35 @@ def published(robot: Robot, prefix: str = "", local: str = "") -> tuple[Topic, .
     )
 
 
-def check_local(robot: Robot, local: str) -> None:
+def check_local(robot: Robot, local: str, mounts: Sequence[Mount] = ()) -> None:
     """ScenarioError where the local frame has nothing to go with, or the name of another frame."""
     if local and not robot.free_bodies:
         raise ScenarioError(f"local_frame '{local}': robot '{robot.name}' has no floating body with which it could go.")
-    frames = {WORLD, *(body.name for body in robot.bodies)}
+    frames = {WORLD, *(body.name for body in robot.bodies), *(mount.frame for mount in mounts)}
     frames |= {single.frame for hinge in robot.hinges for single in hinge.single_axes}
     if local in frames:
         raise ScenarioError(f"local_frame '{local}' is a frame of robot '{robot.name}' already; choose another name.")
 
 
-def transform_fields(robot: Robot, prefix: str, sample: Sample, stamp: int, *, fixed: bool, local: str = "") -> Fields:
+def transform_fields(
+    robot: Robot,
+    prefix: str,
+    sample: Sample,
+    stamp: int,
+    *,
+    fixed: bool,
+    local: str = "",
+    mounts: Sequence[Mount] = (),
+) -> Fields:
     """tf2_msgs/TFMessage: every link of robot_description in its parent; those on fixed hinges or all others."""
+    sensors = [(mount.parent, mount.frame, mount.quaternion, mount.at) for mount in mounts]
     transforms = [
         {
             "header": header(stamp, prefix + parent),
             "child_frame_id": prefix + child,
             "transform": {"translation": Vector3(*p), "rotation": Quaternion(*q)},
         }
-        for parent, child, q, p in Frames(robot, fixed, local).transforms(sample)
+        for parent, child, q, p in [*Frames(robot, fixed, local).transforms(sample), *sensors]
     ]
     return {"transforms": transforms}
 

@@ -13,6 +13,7 @@ from rbt_ros.bags.sources import OURS
 from rbt_ros.bags.templates import Encoder, encoder
 from rbt_ros.fields import Fields
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.sensors import Mount
 from rbt_ros.results import Sample
 
 FLUSH_S = 0.25  # [s] steady time from one chunk to the next
@@ -53,6 +54,7 @@ class Plan(NamedTuple):
     split_bytes: int
     split_s: float
     run: int  # the channel that tells what runs
+    mounts: tuple[Mount, ...] = ()  # frames of sensors
 
 
 class Due(NamedTuple):
@@ -112,7 +114,7 @@ class Scribe:
         self._types, self._kinds = self._bag.types, [channel.type for channel in plan.channels]
         for channel in plan.channels:
             self._bag.add_channel(*channel)
-        known = {topic.name: topic for topic in topics.published(plan.robot, plan.prefix)}
+        known = {topic.name: topic for topic in topics.published(plan.robot, plan.prefix, mounts=plan.mounts)}
 
         def encoded(output: Output) -> tuple[int, Encoder]:
             if output.key == DIGEST:

@@ -14,6 +14,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.kinds import in_words
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import OUTPUT_RATES, Scenario
+from rbt_ros.sensing import Reader, due, next_due, warn
 from rbt_ros.sim import Simulation
 
 FORMAT = 1
@@ -90,7 +91,7 @@ class Recorder:
         process of its own writes, for a run whose steps are paced; a thread of this one is ready sooner.
         """
         scenario = sim.scenario
-        self._sim = sim
+        self._sim, self._sensors, self._reader = sim, tuple(sim.sensors.values()), Reader(sim, warn)
         clock_start_ns = scenario.clock_start_ns if scenario else 1_000_000_000
         self._zero_ns = clock_start_ns - sim.t_ns  # the stamp of t = 0
         rates = scenario.outputs if scenario else OUTPUT_RATES
@@ -104,11 +105,13 @@ class Recorder:
             split_bytes=split_bytes,
             split_s=split_s,
             most_waiting=most_waiting,
+            extra=tuple((sensor.topic, sensor.kind.message) for sensor in self._sensors),
+            mounts=tuple(sensor.mount for sensor in self._sensors if sensor.mount),
             apart=apart,
         )
         sample, self._last = sim.sample(), self._stamp(sim)
         self.recording.begin(sample, self._last, run_of(sim, scenario))
-        self.recording.take(sample, self._last, wait=True)
+        self._take(sim)
         sim.attach(self)
 
     def _stamp(self, sim: Simulation) -> int:
@@ -118,12 +121,20 @@ class Recorder:
 
     def next_tick(self, tick: int) -> int:
         """The first tick after this one at which something is recorded."""
-        return tick + self.recording.ticks_to_next(self._stamp(self._sim))
+        next_tick = tick + self.recording.ticks_to_next(self._stamp(self._sim))
+        return min(next_tick, next_due(self._sensors, self._sim.ticks, tick)) if self._sensors else next_tick
 
     def look(self, sim: Simulation) -> None:
         """Record what is due now."""
         self._last = self._stamp(sim)
-        self.recording.take(sim.sample(), self._last, wait=True)
+        self._take(sim)
+
+    def _take(self, sim: Simulation) -> None:
+        sample = sim.sample()
+        self.recording.take(sample, self._last, wait=True)
+        for sensor in due(self._sensors, sim.ticks, sim.tick):
+            if (fields := self._reader.fields(sensor, "", sample, self._last)) is not None:
+                self.recording.put(sensor.topic, fields, self._last, always=True)
 
     def latched(self, sim: Simulation, latched: Latched) -> None:
         """Record a command."""

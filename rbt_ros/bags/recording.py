@@ -20,6 +20,7 @@ from rbt_ros.errors import ScenarioError
 from rbt_ros.fields import Fields, header
 from rbt_ros.model.inputs import Effort, Latched, WrenchCommand
 from rbt_ros.model.robot import Robot
+from rbt_ros.model.sensors import Mount
 from rbt_ros.paths import as_path
 from rbt_ros.results import Sample
 
@@ -56,10 +57,13 @@ class Recording:
         split_s: float = 0.0,
         most_waiting: int = MOST_WAITING,
         extra: tuple[tuple[str, str], ...] = (),
+        mounts: tuple[Mount, ...] = (),
         apart: bool = False,
         writer: Callable[..., BagWriter] = BagWriter,
     ):
         """outputs: rates by key [Hz]; node: its full name; extra: more topics and types, for `put`.
+
+        mounts: frames of sensors.
 
         apart: written by a process of its own, so that nothing takes the interpreter from the thread that steps.
         """
@@ -84,7 +88,7 @@ class Recording:
         self._written: Written | None = None
         self._left_out = 0  # messages of extra topics that found no room
         what = str(self.folder), robot, prefix, tuple(self._channels), tuple(self._outputs), clock, latched
-        plan = Plan(*what, compression, split_bytes, split_s, self._run)
+        plan = Plan(*what, compression, split_bytes, split_s, self._run, mounts)
         self._hand: HandOver = Apart(plan) if apart else Queue(Scribe(plan, writer), most_waiting)
         self._sample = self._hand.sample
 
@@ -227,9 +231,9 @@ class Recording:
         fields = {"header": header(stamp, effort.hinge), "name": list(names), "effort": list(effort.effort)}
         self._note(self._efforts, fields)
 
-    def put(self, topic: str, fields: Fields, stamp: int) -> None:
-        """Record a message of an extra topic, where there is room."""
-        if self._hand.has_room:
+    def put(self, topic: str, fields: Fields, stamp: int, *, always: bool = False) -> None:
+        """Record a message of an extra topic, where there is room; always: where there is none, too."""
+        if always or self._hand.has_room:
             self._hand.fields(self._extra[topic], fields, stamp)
         else:
             self._left_out += 1

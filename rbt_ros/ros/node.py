@@ -24,7 +24,6 @@ from rbt_ros import topics
 from rbt_ros.bags.recorder import run_of
 from rbt_ros.command_log import CommandLog
 from rbt_ros.errors import ScenarioError, SetupError
-from rbt_ros.imu import imu_fields
 from rbt_ros.interruptible import Patience, interruptible
 from rbt_ros.model.hinge_commands import settable
 from rbt_ros.model.inputs import Latched
@@ -44,6 +43,7 @@ from rbt_ros.ros.parameters import AUTOSTART, SCENARIO, declare, is_given, param
 from rbt_ros.ros.priority import Urgency, claim
 from rbt_ros.ros.record import Extra, NodeRecorder
 from rbt_ros.ros.reports import command_report, connection_report, loop_report
+from rbt_ros.ros.sensor_topics import SensorTopics
 from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
 from rbt_ros.ros.stepping import Stepping
@@ -120,6 +120,7 @@ class SimulatorNode(ManagedNode):
         self._publish_diagnostics = self._publisher("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "stream")
         self._log = CommandLog(self.robot, self._prefix, self.get_fully_qualified_name(), self._log_publisher)
         self._recorded: list[Extra] = []
+        self._sensors = SensorTopics(self.sim, self._value, self._tell)
         every_tick, outputs = self._make_outputs()
         self._view = self._made_view() if self._value("view") else None
         if self._view:
@@ -146,7 +147,7 @@ class SimulatorNode(ManagedNode):
             qos=QOS["commands"],
         )
         Services(self, self.loop, self._value, self._engine.twin, self._on_loaded)
-        self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value, self._recorded)
+        self.recorder = NodeRecorder(self, self.scenario, self.loop, self._value, self._recorded, self._sensors.mounts)
         self._ends["recorder"] = self.recorder.close
         self._stepping.attach(self.loop)
         self._measured.attach(self.loop)
@@ -321,7 +322,7 @@ class SimulatorNode(ManagedNode):
         outputs, every_tick = [], _nothing
         first, stamp = self.sim.sample(), self._clock_start_ns
         local = self._value("local_frame")
-        for topic in topics.published(self.robot, self._prefix, local):
+        for topic in topics.published(self.robot, self._prefix, local, self._sensors.mounts):
             if topic.qos == "clock" and not self._value("publish_clock"):
                 continue
             rate = self._value(f"outputs.{topic.key}") if topic.key else 0.0
@@ -344,7 +345,7 @@ class SimulatorNode(ManagedNode):
         return every_tick, [*self._outputs_on_request(), *outputs]  # hardware waits for the first of these
 
     def _outputs_on_request(self) -> list[Output]:
-        """Efforts of measured joints, every step; what leads a measured body; an inertial sensor."""
+        """Efforts of measured joints, every step; what leads a measured body; sensors."""
         found = []
         if self._value("measured.joints"):
             found.append(self._recorded_too(EFFORTS, "sensor_msgs/msg/JointState", 0, self._measured.effort_fields))
@@ -352,22 +353,23 @@ class SimulatorNode(ManagedNode):
             self._patiently(functools.partial(self._measured.coupling.warm_up, self.sim.sample()))
             period_ns = int(self._measured.lead_period * SECOND_NS)
             found.append(Output(period_ns, self._measured.lead, in_step=False))
-        if sensor := self._value("imu.body"):
-            imu = functools.partial(imu_fields, self.robot, self._prefix, self.robot.body_index(sensor))
-            self._patiently(lambda: imu(self.sim.sample(), 0))  # compiles here, not in the stepping thread
-            period_ns = round(SECOND_NS / self._value("imu.rate"))
-            found.append(self._recorded_too("imu/data_raw", "sensor_msgs/msg/Imu", period_ns, imu))
+        for extra in self._sensors.extras():
+            self._patiently(functools.partial(extra.made_of, self.sim.sample(), 0))  # compiles here, not in a step
+            found.append(self._recorded_too(*extra, only_if_wanted=True))
         return found
 
-    def _recorded_too(self, *what: Any) -> Output:
-        """An output that a bag of this node holds, too: the fields of `Extra`."""
+    def _recorded_too(self, *what: Any, only_if_wanted: bool = False) -> Output:
+        """An output that a bag of this node holds, too: the fields of `Extra`. Made for who listens, or in any case."""
         extra = Extra(*what)
-        send = self._publisher(extra.topic, extra.type, "stream")
+        write, send = field_writer(extra.type), self._sender(extra.topic, extra.type, "stream")
         self._recorded.append(extra)
 
         def tell(sample: Sample, stamp: int) -> None:
-            fields = extra.made_of(sample, stamp)
-            send(fields)
+            heard = not only_if_wanted or send.__self__.get_subscription_count()  # type: ignore[attr-defined]
+            if not (heard or self.recorder.records) or (fields := extra.made_of(sample, stamp)) is None:
+                return
+            if heard:
+                send(write(fields))
             self.recorder.also(extra.topic, fields, stamp)
 
         return Output(extra.period_ns, tell)
@@ -384,6 +386,7 @@ class SimulatorNode(ManagedNode):
             connection_report(self._incompatible, self.clock_guard.other),
             self.faults.report(),
             *self._measured.look(),
+            *self._sensors.reports(),
             *self.recorder.reports(),
         ]
         name = self.get_fully_qualified_name()[1:]

@@ -10,7 +10,6 @@ from rclpy.parameter import Parameter
 
 from rbt_ros.bags.mcap_write import PACK
 from rbt_ros.errors import ScenarioError
-from rbt_ros.imu import sensors
 from rbt_ros.model.checks import LONGEST_S
 from rbt_ros.model.hinge_commands import Law, settable
 from rbt_ros.model.measured import ON_LOSS
@@ -95,8 +94,8 @@ def parameter_table(scenario: Scenario) -> tuple[Declared, ...]:
         Declared(
             "imu.body",
             "",
-            "the sensor that imu/data_raw tells of, a body on a fixed hinge; empty: none",
-            choices=("", *sensors(scenario.robot)),
+            "the body whose specific force and rate imu/data_raw has; empty: none",
+            choices=("", *(body.name for body in scenario.robot.bodies)),
             read_only=True,
         ),
         Declared("imu.rate", 100.0, "of imu/data_raw [Hz of simulated time]", (1e-3, 1e6), read_only=True),

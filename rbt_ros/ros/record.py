@@ -18,6 +18,7 @@ from rbt_ros.command_log import friction_name
 from rbt_ros.errors import RbtError, ScenarioError
 from rbt_ros.model.inputs import Effort, Latched
 from rbt_ros.model.scenario import Scenario
+from rbt_ros.model.sensors import Mount
 from rbt_ros.results import Sample
 from rbt_ros.ros.errands import LOOK_S, aside
 from rbt_ros.ros.guard import described
@@ -40,7 +41,7 @@ class Extra(NamedTuple):
     topic: str
     type: str
     period_ns: int  # 0: every tick
-    made_of: Callable[[Sample, int], topics.Fields]
+    made_of: Callable[[Sample, int], topics.Fields | None]  # None: there is no message
 
 
 class Ending:
@@ -112,9 +113,13 @@ class NodeRecorder:
         loop: Loop,
         value: Callable[[str], Any],
         extra: Sequence[Extra] = (),
+        mounts: tuple[Mount, ...] = (),
     ):
-        """value: of a parameter; extra: what is published beside what each bag holds; it comes by `also`."""
-        self._extra = tuple(extra)
+        """value: of a parameter; extra: what is published beside what each bag holds; it comes by `also`.
+
+        mounts: frames of sensors.
+        """
+        self._extra, self._mounts = tuple(extra), mounts
         self._scenario, self._loop, self._value = scenario, loop, value
         self._name, self._logger = node.get_fully_qualified_name(), node.get_logger()
         self._opening = ""  # the folder that a thread makes now
@@ -183,6 +188,7 @@ class NodeRecorder:
             split_bytes=round(self._value("record_split_mb") * 1e6),
             split_s=self._value("record_split_s"),
             extra=(DIAGNOSTICS, *(each[:2] for each in self._extra)),
+            mounts=self._mounts,
             apart=True,
         )
 
@@ -201,8 +207,9 @@ class NodeRecorder:
             sim.attach(self)
             self.take(sample, stamp)
             for topic, _, period_ns, made_of in self._extra:  # what was published at this stamp before
-                if not period_ns or (stamp - self._loop.zero_ns) % period_ns == 0:
-                    self.also(topic, made_of(sample, stamp), stamp)
+                due = not period_ns or (stamp - self._loop.zero_ns) % period_ns == 0
+                if due and (fields := made_of(sample, stamp)) is not None:
+                    self.also(topic, fields, stamp)
 
         self._made = recording
         if not self._loop.alive:
@@ -337,6 +344,11 @@ class NodeRecorder:
         """Record a message of a topic that is not made of samples alone."""
         if self._recording:
             self._recording.put(topic, fields, stamp)
+
+    @property
+    def records(self) -> bool:
+        """Whether a bag takes what comes now."""
+        return self._recording is not None
 
     def reports(self) -> list[topics.Report]:
         """How recording goes, while it does, and of what does not come to its end."""
