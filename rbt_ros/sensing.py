@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from rbt_ros.core.types import NQ, NV, Q, V
+from rbt_ros.core.vec import add, cross, qconj, qmul, qturn
 from rbt_ros.errors import ModelError, ScenarioError, SolveError
 from rbt_ros.fields import Fields, header
 from rbt_ros.kinds import in_words
-from rbt_ros.model.attitude import turn_all
+from rbt_ros.model.body_forces import Vector
 from rbt_ros.model.robot import Robot
 from rbt_ros.model.sensors import Sensor, checked_sensor
 from rbt_ros.model.ticks import Ticks
@@ -35,45 +36,48 @@ class Seen:
         self._sensor, self._i = sensor, robot.hinge_index(sensor.on) if self.hinge else robot.body_index(sensor.on)
 
     @cached_property
-    def _arm(self) -> np.ndarray:
-        """From the origin of the body's frame."""
-        return turn_all(self.sample.pose[self._i, None, :4], np.array([self._sensor.at]))[0]
+    def _pose(self) -> tuple[Sequence[float], Sequence[float], Vector]:
+        """q_WB, p_WB, and the arm p_BS in world axes."""
+        row = self.sample.pose[self._i].tolist()
+        return row[:4], row[4:], qturn(row[:4], self._sensor.at)
 
-    @cached_property
-    def position(self) -> np.ndarray:
+    @property
+    def position(self) -> Vector:
         """[m]"""
-        return self.sample.pose[self._i, 4:] + self._arm
+        _, p, arm = self._pose
+        return add(p, arm)
 
     @cached_property
-    def quaternion(self) -> np.ndarray:
+    def quaternion(self) -> tuple[float, float, float, float]:
         """q_WS."""
-        (w, *v), (s, *u) = self.sample.pose[self._i, :4], self._sensor.quaternion
-        return np.array([w * s - np.dot(v, u), *(w * np.array(u) + s * np.array(v) + np.cross(v, u))])
+        return qmul(self._pose[0], self._sensor.quaternion)
 
-    @property
-    def omega(self) -> np.ndarray:
+    @cached_property
+    def omega(self) -> Vector:
         """[rad/s]"""
-        return self.sample.twist[self._i, :3]
-
-    @cached_property
-    def velocity(self) -> np.ndarray:
-        """[m/s]"""
-        return self.sample.twist[self._i, 3:] + np.cross(self.omega, self._arm)
-
-    @cached_property
-    def acceleration(self) -> np.ndarray:
-        """[m/s²] under what acts from this instant on."""
-        turn, linear = self.sample.accelerations[self._i].reshape(2, 3)
-        return linear + np.cross(turn, self._arm) + np.cross(self.omega, np.cross(self.omega, self._arm))
+        x, y, z = self.sample.twist[self._i, :3].tolist()
+        return (x, y, z)
 
     @property
-    def gravity(self) -> np.ndarray:
-        """What any mass falls with here [m/s²]: uniform gravity and attraction."""
-        return self.sample.gravity(self.position)
+    def velocity(self) -> Vector:
+        """[m/s]"""
+        return add(self.sample.twist[self._i, 3:].tolist(), cross(self.omega, self._pose[2]))
 
-    def in_axes(self, vector: Any) -> list[float]:
+    @property
+    def acceleration(self) -> Vector:
+        """[m/s²] under what acts from this instant on."""
+        row, arm, w = self.sample.accelerations[self._i].tolist(), self._pose[2], self.omega
+        return add(row[3:], add(cross(row[:3], arm), cross(w, cross(w, arm))))
+
+    @property
+    def gravity(self) -> Vector:
+        """What any mass falls with here [m/s²]: uniform gravity and attraction."""
+        x, y, z = self.sample.gravity(np.array(self.position)).tolist()
+        return (x, y, z)
+
+    def in_axes(self, vector: Sequence[float]) -> Vector:
         """A vector of the world's axes in those of the sensor."""
-        return turn_all((self.quaternion * [1, -1, -1, -1])[None, :], np.array([vector]))[0].tolist()
+        return qturn(qconj(self.quaternion), vector)
 
     @property
     def hinge_position(self) -> np.ndarray:
@@ -114,14 +118,6 @@ def _checked(sensor: Sensor, found: Any, at: str) -> Values:
             raise SolveError(f"{at} gave {name} {found[name]!r:.80}; {wanted}{unit and ' in ' + unit} is wanted.")
         values[name] = array.tolist()
     return values
-
-
-def message_fields(sensor: Sensor, prefix: str, values: Values, stamp: int) -> Fields:
-    """Of its message. SolveError where it cannot be made."""
-    try:
-        return sensor.kind.fields(sensor.values, values, header(stamp, prefix + sensor.frame))
-    except Exception as err:  # it is another's function
-        raise SolveError(f"{sensor}: fields raised {type(err).__name__}: {err}") from err
 
 
 class HasSensors(ABC):
@@ -215,23 +211,34 @@ class Reader:
 
     def values(self, sensor: Sensor, sample: Sample) -> Values | None:
         """What it measures; None: nothing."""
-        return self._guarded(sensor, lambda: reading(self._sim.robot, sensor, sample, self._sim.ticks, self._sim.seed))
+        try:
+            return reading(self._sim.robot, sensor, sample, self._sim.ticks, self._sim.seed)
+        except SolveError as err:
+            self._note(sensor, str(err))
+            return None
 
-    def fields(self, sensor: Sensor, prefix: str, sample: Sample, stamp: int) -> Fields | None:
-        """Of its message; None: nothing was measured. prefix: before the name of its frame."""
+    def fields(
+        self, sensor: Sensor, prefix: str, check: Callable[[str, Fields], Any], sample: Sample, stamp: int
+    ) -> Fields | None:
+        """Of its message; None: nothing was measured.
+
+        prefix: before the name of its frame; check(type, fields): raises where they are not those of such a message.
+        """
         if (values := self.values(sensor, sample)) is None:
             return None
-        return self._guarded(sensor, lambda: message_fields(sensor, prefix, values, stamp))
-
-    def _guarded(self, sensor: Sensor, work: Callable[[], Any]) -> Any:
         try:
-            return work()
-        except SolveError as err:
-            count, _ = self.failed.get(sensor.name, (0, ""))
-            self.failed[sensor.name] = count + 1, str(err)
-            if count == 0:
-                self._tell(f"{err} The simulation goes on without this sample, and without others that fail.")
+            fields = sensor.kind.fields(sensor.values, values, header(stamp, prefix + sensor.frame))
+            check(sensor.kind.message, fields)
+            return fields
+        except Exception as err:  # it is another's function
+            self._note(sensor, f"t = {sample.t:.9g} s: {sensor}: fields: {type(err).__name__}: {err}")
             return None
+
+    def _note(self, sensor: Sensor, text: str) -> None:
+        count, _ = self.failed.get(sensor.name, (0, ""))
+        self.failed[sensor.name] = count + 1, text
+        if count == 0:
+            self._tell(f"{text.rstrip('.')}. The simulation goes on without this sample, and without others that fail.")
 
 
 def warn(text: str) -> None:

@@ -176,3 +176,47 @@ def test_a_sensor_that_fails_is_named_and_the_run_goes_on():
     assert len(said) == 2 and "'raises' on 'shoulder' gave -500" in "".join(said) and "goes on without" in said[0]
     assert [len(result.sensor(name).t) for name in ("good", "shut", "raises", "nan")] == [5, 0, 0, 0]
     assert result.sensor("good")["angle"][-1] == result.hinge("shoulder").position[-1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "message"),
+    [
+        ("std_msgs/msg/Float64", {"dada": 1.0}, "std_msgs/msg/Float64 has no field 'dada'; it has data"),
+        ("std_msgs/msg/Float64", {"data": "x"}, "it is no std_msgs/msg/Float64: "),
+        ("sensor_msgs/msg/Imu", {"orientation": {"a": 1}}, "geometry_msgs/msg/Quaternion has no field 'a'"),
+        (
+            "sensor_msgs/msg/Imu",
+            {"orientation_covariance": [0.0] * 8},
+            "Imu: orientation_covariance has 9 elements, not 8",
+        ),
+    ],
+)
+def test_a_message_that_is_none_is_left_out_of_a_bag_that_has_all_else(tmp_path, kind, fields, message):
+    sim = craft()
+    bad = rbt.SensorKind(lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), kind, lambda *_: fields)
+    sim.add_sensor("bad", bad, body="hub", rate=500)
+    with pytest.warns(UserWarning, match=f"sensor 'bad' on 'hub': fields: MessageError: .*{message}") as told:
+        with rbt.Recorder(tmp_path / "bag", sim):
+            sim.advance(20)
+    counts = {name: len(topic.t_ns) for name, topic in rbt.Bag(tmp_path / "bag").topics.items()}
+    assert len(told) == 1 and counts["/sensors/imu/data_raw"] == 3 and not counts.get("/sensors/bad/data_raw")
+
+
+def test_what_no_message_can_be_is_refused(tmp_path):
+    for wrong, message in (
+        (dict(message="Imu"), "message 'Imu' is not like sensor_msgs/msg/Imu"),
+        (dict(topic="data raw"), "topic 'data raw' is not like data_raw"),
+        (dict(gives=()), "gives is empty"),
+        (dict(parameters=(rbt.Parameter("rate"),)), "a parameter is named rate"),
+    ):
+        with pytest.raises(rbt.ModelError, match=message):
+            rbt.SensorKind(
+                **{"read": dict, "gives": (rbt.Quantity("x"),), "message": "a/msg/B", "fields": dict, **wrong}
+            )
+    sim = craft()
+    alien = rbt.SensorKind(lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), "a_msgs/msg/B", lambda *_: {})
+    sim.add_sensor("alien", alien, body="hub", rate=500)
+    with pytest.raises(
+        rbt.ScenarioError, match="'alien' on 'hub': a bag has standard messages of ROS 2 only, no a_msgs"
+    ):
+        rbt.Recorder(tmp_path / "bag", sim)

@@ -24,6 +24,30 @@ def encode(types: Types, name: str, fields: Any) -> bytearray:
     return out
 
 
+def encode_strictly(types: Types, name: str, fields: Any) -> bytearray:
+    """The same of fields that another's code has made; MessageError where they are not those of the message."""
+    _check(types, name, fields)
+    try:
+        return encode(types, name, fields)
+    except Exception as err:  # of whatever kind what is given may be
+        raise MessageError(f"it is no {name}: {err}") from err
+
+
+def _check(types: Types, name: str, fields: Any) -> None:
+    """Names, and lengths of arrays, which `encode` trusts."""
+    if fields.__class__ is not dict:
+        return
+    known = {field.name: field for field in types.fields(name)}
+    for key, value in fields.items():
+        if key not in known:
+            raise MessageError(f"{name} has no field {key!r:.80}; it has {', '.join(known)}.")
+        field = known[key]
+        if field.length is None and field.message:
+            _check(types, field.message, value)
+        if field.length is not None and field.length > 0 and len(value) != field.length:
+            raise MessageError(f"{name}: {key} has {field.length} elements, not {len(value)}.")
+
+
 def _align(out: bytearray, size: int) -> None:
     if gap := -(len(out) - 4) % size:
         out += bytes(gap)

@@ -1,5 +1,6 @@
 """Recorder: looks on while a Simulation runs, and writes a bag of it."""
 
+import functools
 import platform
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ import numba
 import numpy as np
 
 from rbt_ros import __version__
+from rbt_ros.bags.cdr import encode_strictly
 from rbt_ros.bags.recording import MOST_WAITING, Recording, Report
+from rbt_ros.bags.types import Types
 from rbt_ros.command_log import friction_name
 from rbt_ros.errors import ScenarioError
 from rbt_ros.kinds import in_words
@@ -92,6 +95,10 @@ class Recorder:
         """
         scenario = sim.scenario
         self._sim, self._sensors, self._reader = sim, tuple(sim.sensors.values()), Reader(sim, warn)
+        self._check = functools.partial(encode_strictly, types := Types())
+        for sensor in self._sensors:
+            if not types.has(sensor.kind.message):
+                raise ScenarioError(f"{sensor}: a bag has standard messages of ROS 2 only, no {sensor.kind.message}.")
         clock_start_ns = scenario.clock_start_ns if scenario else 1_000_000_000
         self._zero_ns = clock_start_ns - sim.t_ns  # the stamp of t = 0
         rates = scenario.outputs if scenario else OUTPUT_RATES
@@ -133,7 +140,7 @@ class Recorder:
         sample = sim.sample()
         self.recording.take(sample, self._last, wait=True)
         for sensor in due(self._sensors, sim.ticks, sim.tick):
-            if (fields := self._reader.fields(sensor, "", sample, self._last)) is not None:
+            if (fields := self._reader.fields(sensor, "", self._check, sample, self._last)) is not None:
                 self.recording.put(sensor.topic, fields, self._last, always=True)
 
     def latched(self, sim: Simulation, latched: Latched) -> None:

@@ -1,5 +1,6 @@
 """The socket of sensors: what is measured on a body, or in a hinge, and the message that it becomes."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,9 @@ from rbt_ros.plug.parameter import Parameter, values_class
 from rbt_ros.plug.registry import Registry
 
 Values = Mapping[str, Any]
+COMMON = {"name", "kind", "body", "hinge", "at", "rotation", "rate"}  # what all sensors are given
+MESSAGE = re.compile(r"[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*")
+TOPIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Quantity(NamedTuple):
@@ -39,20 +43,29 @@ class SensorKind:
     mount: Literal["body", "hinge"] = "body"
     about: str = ""
 
+    def __post_init__(self) -> None:
+        """ModelError where it cannot be one."""
+        taken = {p.name for p in self.parameters} & COMMON
+        for wrong, rule in (
+            (not MESSAGE.fullmatch(str(self.message)), f"message {self.message!r:.80} is not like sensor_msgs/msg/Imu"),
+            (
+                not TOPIC.fullmatch(str(self.topic)),
+                f"topic {self.topic!r:.80} is not like data_raw: letters, digits, _",
+            ),
+            (self.mount not in ("body", "hinge"), f"mount {self.mount!r:.80} is neither 'body' nor 'hinge'"),
+            (not self.gives, "gives is empty; it names what is measured"),
+            (taken, f"a parameter is named {', '.join(taken)}, as something that all sensors have; rename it"),
+        ):
+            if wrong:
+                raise ModelError(f"a kind of sensor, {self.about or self.message!r:.80}: {rule}.")
+
     @cached_property
     def values(self) -> type:
         """The NamedTuple of its parameters."""
         return values_class(self.parameters)
 
 
-def _check(name: str, kind: SensorKind) -> None:
-    if kind.mount not in ("body", "hinge"):
-        raise ModelError(f"sensor '{name}': mount {kind.mount!r:.80} is neither 'body' nor 'hinge'.")
-    if taken := {p.name for p in kind.parameters} & {"kind", "body", "hinge", "at", "rotation", "rate", "name"}:
-        raise ModelError(f"sensor '{name}': parameter '{taken.pop()}' has a name that all sensors use; rename it.")
-
-
 OURS = {
     "imu": "rbt_ros.plug.sensors.imu:IMU",
 }
-SENSORS = Registry("sensor", SensorKind, OURS, _check)
+SENSORS = Registry("sensor", SensorKind, OURS)

@@ -48,7 +48,7 @@ from rbt_ros.ros.services import Services
 from rbt_ros.ros.sources import Lockstep, Watchdog
 from rbt_ros.ros.stepping import Stepping
 from rbt_ros.ros.view import View
-from rbt_ros.ros.writers import field_writer, sample_writer
+from rbt_ros.ros.writers import field_writer, own_types, sample_writer
 from rbt_ros.sim import Simulation
 
 NAME = "rbt_simulator"
@@ -362,7 +362,10 @@ class SimulatorNode(ManagedNode):
         """An output that a bag of this node holds, too: the fields of `Extra`. Made for who listens, or in any case."""
         extra = Extra(*what)
         write, send = field_writer(extra.type), self._sender(extra.topic, extra.type, "stream")
-        self._recorded.append(extra)
+        if recorded := own_types().has(extra.type):
+            self._recorded.append(extra)
+        else:
+            self.get_logger().warning(f"{extra.topic} is in no bag of this node: {extra.type} is no standard message")
 
         def tell(sample: Sample, stamp: int) -> None:
             heard = not only_if_wanted or send.__self__.get_subscription_count()  # type: ignore[attr-defined]
@@ -370,7 +373,8 @@ class SimulatorNode(ManagedNode):
                 return
             if heard:
                 send(write(fields))
-            self.recorder.also(extra.topic, fields, stamp)
+            if recorded:
+                self.recorder.also(extra.topic, fields, stamp)
 
         return Output(extra.period_ns, tell)
 

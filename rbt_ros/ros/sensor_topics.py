@@ -5,8 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from rbt_ros import topics
+from rbt_ros.errors import ScenarioError
 from rbt_ros.model.sensors import SECOND_NS, Mount, Sensor, checked_sensor
+from rbt_ros.ros.convert import message_class
 from rbt_ros.ros.record import Extra
+from rbt_ros.ros.writers import check
 from rbt_ros.sensing import Reader
 from rbt_ros.sim import Simulation
 
@@ -22,6 +25,11 @@ class SensorTopics:
         self._sensors = list(sim.sensors.values())
         if body := value("imu.body"):
             self._sensors.append(_on_body(sim, body, value("imu.rate")))
+        for sensor in self._sensors:
+            try:
+                message_class(sensor.kind.message)
+            except (ImportError, AttributeError) as err:
+                raise ScenarioError(f"{sensor}: its message is not here: {err}. Source its package, too.") from err
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
@@ -31,7 +39,7 @@ class SensorTopics:
     def extras(self) -> list[Extra]:
         """A topic for each."""
         return [
-            Extra(s.topic, s.kind.message, s.period_ns, functools.partial(self._reader.fields, s, self._prefix))
+            Extra(s.topic, s.kind.message, s.period_ns, functools.partial(self._reader.fields, s, self._prefix, check))
             for s in self._sensors
         ]
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from rbt_ros.bags.cdr import encode
+from rbt_ros.bags.cdr import encode, encode_strictly
 from rbt_ros.bags.templates import JOINT_STATE, encoder, joint_writer
 from rbt_ros.bags.types import Types
 from rbt_ros.model.robot import Robot
@@ -50,3 +50,11 @@ def field_writer(kind: str) -> Callable[[Fields], Any]:
         return lambda fields: bytes(encode(own_types(), kind, fields))
     message = message_class(kind)()
     return lambda fields: fill(message, fields)
+
+
+def check(kind: str, fields: Fields) -> None:
+    """Raises where fields that another's code has made are not those of a message."""
+    if is_alike(kind):
+        encode_strictly(own_types(), kind, fields)
+    else:
+        fill(message_class(kind)(), fields)

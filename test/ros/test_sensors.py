@@ -5,6 +5,7 @@ from sensor_msgs.msg import Imu
 from tf2_msgs.msg import TFMessage
 
 import rbt_ros as rbt
+from rbt_ros.ros.sensor_topics import SensorTopics
 
 CRAFT = """\
 rbt: 1
@@ -57,3 +58,18 @@ def test_a_sensor_upside_down_and_one_on_its_side_measure_what_holds_them(ros, t
 def test_a_body_that_is_not_there_is_refused(ros):
     child = ros.start("wheel", imu__body="hob")
     assert child.wait() != 0 and "imu.body: 'hob'" in child.stderr
+
+
+def test_one_that_fails_has_no_message_and_stands_in_the_diagnostics():
+    sim = rbt.load("wheel").simulation()
+    broken = rbt.SensorKind(lambda *_: 1 / 0, (rbt.Quantity("x"),), "std_msgs/msg/Float64", lambda *_: {})
+    sim.add_sensor("broken", broken, body="hub", rate=10)
+    told = []
+    topics = SensorTopics(sim, {"frame_prefix": "", "imu.body": "hub", "imu.rate": 1e6}.get, told.append)
+    assert not topics.reports()[0].level
+    for _ in range(2):
+        made = [extra.made_of(sim.sample(), 0) for extra in topics.extras()]
+        assert made[0] is None and made[1]["header"]["frame_id"] == "hub"
+    assert len(told) == 1 and "sensor 'broken' on 'hub' raised ZeroDivisionError" in told[0]
+    (report,) = topics.reports()
+    assert report.level and report.values == {"samples of broken that failed": 2} and "ZeroDivision" in report.summary

@@ -1,12 +1,13 @@
 """An inertial sensor: specific force and angular rate where it is, in its axes (REP 145, data_raw); no attitude."""
 
+from rbt_ros.core.vec import sub
 from rbt_ros.plug.parameter import Parameter
 from rbt_ros.plug.sensor import Quantity, SensorKind
 
 
 def read(p, seen, noise):
     """a - g and ω. What acts on all mass alike, gravity and attraction, is not felt."""
-    force, rate = seen.in_axes(seen.acceleration - seen.gravity), seen.in_axes(seen.omega)
+    force, rate = seen.in_axes(sub(seen.acceleration, seen.gravity)), seen.in_axes(seen.omega)
     if p.force_noise or p.rate_noise:
         n = noise.normal(6)
         force = [f + p.force_noise * x for f, x in zip(force, n[:3], strict=True)]
