@@ -27,7 +27,7 @@ _FACE = {
     "Effort": "rbt_ros.model.inputs",
     **dict.fromkeys(("ForceLaw", "FORCES"), "rbt_ros.plug.force"),
     "Parameter": "rbt_ros.plug.parameter",
-    **dict.fromkeys(("SensorKind", "Quantity", "SENSORS"), "rbt_ros.plug.sensor"),
+    **dict.fromkeys(("SensorKind", "SensorMessage", "Quantity", "SENSORS"), "rbt_ros.plug.sensor"),
     **dict.fromkeys(("Lock", "Unlock", "Dock", "Undock", "Prescribe", "Release", "ModeChange"), "rbt_ros.model.modes"),
     "Measured": "rbt_ros.model.measured",
     "Measurement": "rbt_ros.model.measured",

@@ -1,7 +1,7 @@
 """Checkpoints: a file from which a simulation goes on with the bits it would have had, pending commands included.
 
-JSON, numbers with all their digits. A simulation draws no random numbers of its own: `rbt_ros.case_rng` makes those of
-a case from its seed, which the file pins with the scenario.
+JSON, numbers with all their digits. Noise of sensors follows from seed and time; `rbt_ros.case_rng` makes random
+numbers of a case from its seed, which the file pins with the scenario.
 """
 
 import contextlib

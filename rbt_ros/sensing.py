@@ -19,7 +19,7 @@ from rbt_ros.model.robot import Robot
 from rbt_ros.model.sensors import Sensor, checked_sensor
 from rbt_ros.model.ticks import Ticks
 from rbt_ros.plug.noise import Noise
-from rbt_ros.plug.sensor import SensorKind, Values
+from rbt_ros.plug.sensor import SensorKind, SensorMessage, Values
 from rbt_ros.results import Sample
 
 
@@ -218,17 +218,23 @@ class Reader:
             return None
 
     def fields(
-        self, sensor: Sensor, prefix: str, check: Callable[[str, Fields], Any], sample: Sample, stamp: int
+        self,
+        sensor: Sensor,
+        message: SensorMessage,
+        prefix: str,
+        check: Callable[[str, Fields], Any],
+        sample: Sample,
+        stamp: int,
     ) -> Fields | None:
-        """Of its message; None: nothing was measured.
+        """Of one of its messages; None: nothing was measured.
 
         prefix: before the name of its frame; check(type, fields): raises where they are not those of such a message.
         """
         if (values := self.values(sensor, sample)) is None:
             return None
         try:
-            fields = sensor.kind.fields(sensor.values, values, header(stamp, prefix + sensor.frame))
-            check(sensor.kind.message, fields)
+            fields = message.fields(sensor.values, values, header(stamp, prefix + (message.frame or sensor.frame)))
+            check(message.type, fields)
             return fields
         except Exception as err:  # it is another's function
             self._note(sensor, f"t = {sample.t:.9g} s: {sensor}: fields: {type(err).__name__}: {err}")

@@ -157,7 +157,7 @@ def test_a_wrong_sensor_in_python_is_refused_and_leaves_none():
 
 
 def sensor(read):
-    return rbt.SensorKind(read, (rbt.Quantity("angle", "rad"),), "std_msgs/msg/Float64", lambda *_: {}, mount="hinge")
+    return rbt.SensorKind(read, (rbt.Quantity("angle", "rad"),), (), mount="hinge")
 
 
 def test_a_sensor_that_fails_is_named_and_the_run_goes_on():
@@ -193,7 +193,9 @@ def test_a_sensor_that_fails_is_named_and_the_run_goes_on():
 )
 def test_a_message_that_is_none_is_left_out_of_a_bag_that_has_all_else(tmp_path, kind, fields, message):
     sim = craft()
-    bad = rbt.SensorKind(lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), kind, lambda *_: fields)
+    bad = rbt.SensorKind(
+        lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), (rbt.SensorMessage("data_raw", kind, lambda *_: fields),)
+    )
     sim.add_sensor("bad", bad, body="hub", rate=500)
     with pytest.warns(UserWarning, match=f"sensor 'bad' on 'hub': fields: MessageError: .*{message}") as told:
         with rbt.Recorder(tmp_path / "bag", sim):
@@ -204,17 +206,16 @@ def test_a_message_that_is_none_is_left_out_of_a_bag_that_has_all_else(tmp_path,
 
 def test_what_no_message_can_be_is_refused(tmp_path):
     for wrong, message in (
-        (dict(message="Imu"), "message 'Imu' is not like sensor_msgs/msg/Imu"),
-        (dict(topic="data raw"), "topic 'data raw' is not like data_raw"),
+        (dict(messages=(rbt.SensorMessage("a", "Imu", dict),)), "message .'Imu'. is not like sensor_msgs/msg/Imu"),
+        (dict(messages=(rbt.SensorMessage("a b", "a/msg/B", dict),)), "topic .'a b'. is not like data_raw"),
+        (dict(messages=(rbt.SensorMessage("a", "a/msg/B", dict),) * 2), "topic .'a', 'a'. is not like data_raw"),
         (dict(gives=()), "gives is empty"),
         (dict(parameters=(rbt.Parameter("rate"),)), "a parameter is named rate"),
     ):
         with pytest.raises(rbt.ModelError, match=message):
-            rbt.SensorKind(
-                **{"read": dict, "gives": (rbt.Quantity("x"),), "message": "a/msg/B", "fields": dict, **wrong}
-            )
+            rbt.SensorKind(**{"read": dict, "gives": (rbt.Quantity("x"),), "messages": (), **wrong})
     sim = craft()
-    alien = rbt.SensorKind(lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), "a_msgs/msg/B", lambda *_: {})
+    alien = rbt.SensorKind(lambda *_: {"x": 1.0}, (rbt.Quantity("x"),), (rbt.SensorMessage("b", "a_msgs/msg/B", dict),))
     sim.add_sensor("alien", alien, body="hub", rate=500)
     with pytest.raises(
         rbt.ScenarioError, match="'alien' on 'hub': a bag has standard messages of ROS 2 only, no a_msgs"

@@ -97,8 +97,9 @@ class Recorder:
         self._sim, self._sensors, self._reader = sim, tuple(sim.sensors.values()), Reader(sim, warn)
         self._check = functools.partial(encode_strictly, types := Types())
         for sensor in self._sensors:
-            if not types.has(sensor.kind.message):
-                raise ScenarioError(f"{sensor}: a bag has standard messages of ROS 2 only, no {sensor.kind.message}.")
+            for message in sensor.kind.messages:
+                if not types.has(message.type):
+                    raise ScenarioError(f"{sensor}: a bag has standard messages of ROS 2 only, no {message.type}.")
         clock_start_ns = scenario.clock_start_ns if scenario else 1_000_000_000
         self._zero_ns = clock_start_ns - sim.t_ns  # the stamp of t = 0
         rates = scenario.outputs if scenario else OUTPUT_RATES
@@ -112,7 +113,7 @@ class Recorder:
             split_bytes=split_bytes,
             split_s=split_s,
             most_waiting=most_waiting,
-            extra=tuple((sensor.topic, sensor.kind.message) for sensor in self._sensors),
+            extra=tuple((topic, m.type) for sensor in self._sensors for topic, m in sensor.topics),
             mounts=tuple(sensor.mount for sensor in self._sensors if sensor.mount),
             apart=apart,
         )
@@ -140,8 +141,9 @@ class Recorder:
         sample = sim.sample()
         self.recording.take(sample, self._last, wait=True)
         for sensor in due(self._sensors, sim.ticks, sim.tick):
-            if (fields := self._reader.fields(sensor, "", self._check, sample, self._last)) is not None:
-                self.recording.put(sensor.topic, fields, self._last, always=True)
+            for topic, message in sensor.topics:
+                if (fields := self._reader.fields(sensor, message, "", self._check, sample, self._last)) is not None:
+                    self.recording.put(topic, fields, self._last, always=True)
 
     def latched(self, sim: Simulation, latched: Latched) -> None:
         """Record a command."""

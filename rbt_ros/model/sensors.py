@@ -10,7 +10,7 @@ from rbt_ros.model.body_forces import Vector, point_of
 from rbt_ros.model.checks import checked_name, number
 from rbt_ros.model.parameters import values_of
 from rbt_ros.model.robot import WORLD, Robot
-from rbt_ros.plug.sensor import SENSORS, SensorKind
+from rbt_ros.plug.sensor import SENSORS, SensorKind, SensorMessage
 
 SECOND_NS = 1_000_000_000
 
@@ -34,7 +34,7 @@ class Sensor(NamedTuple):
     quaternion: tuple[float, ...]  # q_BS
     rate: float  # [Hz] of simulated time
     values: Any  # its parameters, the kind's NamedTuple
-    topic: str
+    space: str  # the first part of its topics
     frame: str  # of its messages
 
     def __str__(self) -> str:
@@ -44,6 +44,11 @@ class Sensor(NamedTuple):
     def period_ns(self) -> int:
         """From one sample to the next, before it is rounded to whole steps."""
         return round(SECOND_NS / self.rate)
+
+    @property
+    def topics(self) -> tuple[tuple[str, SensorMessage], ...]:
+        """Their names and messages."""
+        return tuple((f"{self.space}/{message.topic}", message) for message in self.kind.messages)
 
     @property
     def mount(self) -> Mount | None:
@@ -91,9 +96,8 @@ def checked_sensor(
         where_at = point_of(given, com, "origin" if at is None else at, where)
         q_BS = IDENTITY if rotation is None else as_quaternion(rotation, f"{where}: rotation")
     values = values_of(kind, parameters or {}, where)
-    topic = f"sensors/{name}/{kind.topic}"
     frame = name if kind.mount == "body" else robot.hinges[robot.hinge_index(given)].child
-    return Sensor(name, kind, given, where_at, q_BS, _rate(rate, h_ns, where), values, topic, frame)
+    return Sensor(name, kind, given, where_at, q_BS, _rate(rate, h_ns, where), values, f"sensors/{name}", frame)
 
 
 def _rate(rate: Any, h_ns: int, where: str) -> float:

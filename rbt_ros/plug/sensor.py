@@ -12,7 +12,7 @@ from rbt_ros.plug.registry import Registry
 
 Values = Mapping[str, Any]
 COMMON = {"name", "kind", "body", "hinge", "at", "rotation", "rate"}  # what all sensors are given
-MESSAGE = re.compile(r"[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*")
+TYPE = re.compile(r"[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*")
 TOPIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -24,21 +24,27 @@ class Quantity(NamedTuple):
     size: int = 1
 
 
+class SensorMessage(NamedTuple):
+    """What becomes of a sample: `fields(p, values, header)` -> the fields of a message, by name."""
+
+    topic: str  # the last part
+    type: str
+    fields: Callable[[Any, Values, dict[str, Any]], dict[str, Any]]
+    frame: str = ""  # of the header, as "world"; "": that of the sensor
+
+
 @dataclass(frozen=True, eq=False)
 class SensorKind:
     """`read(p, seen, noise)` -> what it measures, by the names of `gives`; None: nothing, this time.
 
     p has the parameters by name, seen what is there (`rbt_ros.sensing.Seen`), noise the random numbers of this sample
-    (`rbt_ros.plug.noise.Noise`). What it gives depends on these alone, so that a run can be repeated.
-    message, topic, fields: type of the message, the last part of its topic, and `fields(p, values, header)` -> the
-    fields of the message by name. mount: what it is on.
+    (`rbt_ros.plug.noise.Noise`). What it gives depends on these alone, so that a run can be repeated. mount: what it is
+    on.
     """
 
     read: Callable[[Any, Any, Any], Values | None]
     gives: tuple[Quantity, ...]
-    message: str
-    fields: Callable[[Any, Values, dict[str, Any]], dict[str, Any]]
-    topic: str = "data_raw"
+    messages: tuple[SensorMessage, ...]
     parameters: tuple[Parameter, ...] = ()
     mount: Literal["body", "hinge"] = "body"
     about: str = ""
@@ -46,18 +52,18 @@ class SensorKind:
     def __post_init__(self) -> None:
         """ModelError where it cannot be one."""
         taken = {p.name for p in self.parameters} & COMMON
+        types, names = [m.type for m in self.messages], [m.topic for m in self.messages]
+        types = [kind for kind in types if not TYPE.fullmatch(str(kind))]
+        names = [name for name in names if not TOPIC.fullmatch(str(name)) or names.count(name) > 1]
         for wrong, rule in (
-            (not MESSAGE.fullmatch(str(self.message)), f"message {self.message!r:.80} is not like sensor_msgs/msg/Imu"),
-            (
-                not TOPIC.fullmatch(str(self.topic)),
-                f"topic {self.topic!r:.80} is not like data_raw: letters, digits, _",
-            ),
+            (types, f"message {types!r:.80} is not like sensor_msgs/msg/Imu"),
+            (names, f"topic {names!r:.80} is not like data_raw (a-z, 0-9, _), or is there twice"),
             (self.mount not in ("body", "hinge"), f"mount {self.mount!r:.80} is neither 'body' nor 'hinge'"),
             (not self.gives, "gives is empty; it names what is measured"),
             (taken, f"a parameter is named {', '.join(taken)}, as something that all sensors have; rename it"),
         ):
             if wrong:
-                raise ModelError(f"a kind of sensor, {self.about or self.message!r:.80}: {rule}.")
+                raise ModelError(f"a kind of sensor, {self.about or self.read!r:.80}: {rule}.")
 
     @cached_property
     def values(self) -> type:

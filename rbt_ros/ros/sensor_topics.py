@@ -27,7 +27,8 @@ class SensorTopics:
             self._sensors.append(_on_body(sim, body, value("imu.rate")))
         for sensor in self._sensors:
             try:
-                message_class(sensor.kind.message)
+                for message in sensor.kind.messages:
+                    message_class(message.type)
             except (ImportError, AttributeError) as err:
                 raise ScenarioError(f"{sensor}: its message is not here: {err}. Source its package, too.") from err
 
@@ -37,10 +38,11 @@ class SensorTopics:
         return tuple(sensor.mount for sensor in self._sensors if sensor.mount)
 
     def extras(self) -> list[Extra]:
-        """A topic for each."""
+        """A topic for each message."""
         return [
-            Extra(s.topic, s.kind.message, s.period_ns, functools.partial(self._reader.fields, s, self._prefix, check))
+            Extra(topic, m.type, s.period_ns, functools.partial(self._reader.fields, s, m, self._prefix, check))
             for s in self._sensors
+            for topic, m in s.topics
         ]
 
     def reports(self) -> list[topics.Report]:
@@ -57,4 +59,4 @@ def _on_body(sim: Simulation, body: str, rate: float) -> Sensor:
     """An inertial sensor in the centre of mass of a body and in its axes; at most one sample a step."""
     rate = min(rate, SECOND_NS / sim.h_ns)
     found = checked_sensor(sim.robot, ON_BODY, "imu", rate=rate, h_ns=sim.h_ns, body=body, at="com", taken=sim.sensors)
-    return found._replace(topic="imu/data_raw", frame=body)
+    return found._replace(space="imu", frame=body)

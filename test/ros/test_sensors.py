@@ -62,7 +62,9 @@ def test_a_body_that_is_not_there_is_refused(ros):
 
 def test_one_that_fails_has_no_message_and_stands_in_the_diagnostics():
     sim = rbt.load("wheel").simulation()
-    broken = rbt.SensorKind(lambda *_: 1 / 0, (rbt.Quantity("x"),), "std_msgs/msg/Float64", lambda *_: {})
+    broken = rbt.SensorKind(
+        lambda *_: 1 / 0, (rbt.Quantity("x"),), (rbt.SensorMessage("x", "std_msgs/msg/Float64", dict),)
+    )
     sim.add_sensor("broken", broken, body="hub", rate=10)
     told = []
     topics = SensorTopics(sim, {"frame_prefix": "", "imu.body": "hub", "imu.rate": 1e6}.get, told.append)

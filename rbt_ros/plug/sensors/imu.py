@@ -2,7 +2,7 @@
 
 from rbt_ros.core.vec import sub
 from rbt_ros.plug.parameter import Parameter
-from rbt_ros.plug.sensor import Quantity, SensorKind
+from rbt_ros.plug.sensor import Quantity, SensorKind, SensorMessage
 
 
 def read(p, seen, noise):
@@ -41,8 +41,7 @@ def diagonal(variance):
 IMU = SensorKind(
     read,
     (Quantity("specific_force", "m/s2", 3), Quantity("angular_velocity", "rad/s", 3)),
-    "sensor_msgs/msg/Imu",
-    fields,
+    (SensorMessage("data_raw", "sensor_msgs/msg/Imu", fields),),
     parameters=(
         Parameter("force_noise", "m/s2", 0.0, 0.0, about="standard deviation of each sample's specific force"),
         Parameter("rate_noise", "rad/s", 0.0, 0.0, about="standard deviation of each sample's angular rate"),
