@@ -214,11 +214,10 @@ class Result:
         one = NV[kind] == 1
         return HingeResult(position[:, 0], rate[:, 0]) if one else HingeResult(position, rate)
 
-    @in_words(ModelError)
     def sensor(self, name: str) -> "SensorResult":
         """What one sensor measured, at its own rate: `.t` [s], and arrays by name."""
-        if name not in self._sensors:
-            raise ModelError(f"there is no sensor '{name[:80]}'; there are {', '.join(self._sensors) or 'none'}.")
+        if not isinstance(name, str) or name not in self._sensors:
+            raise ModelError(f"there is no sensor {name!r:.80}; there are {', '.join(self._sensors) or 'none'}.")
         return self._sensors[name]
 
     def constraint(self, name: str) -> ConstraintForce:

@@ -94,7 +94,7 @@ class Seen:
 
 def reading(robot: Robot, sensor: Sensor, sample: Sample, ticks: Ticks, seed: int) -> Values | None:
     """What it measures of that sample; SolveError where it fails, or gives what it should not."""
-    index = max(0, round(sample.t_ns / (ticks.count(sensor.period_ns) * ticks.h_ns)))
+    index = sample.t_ns // (ticks.count(sensor.period_ns) * ticks.h_ns)
     at = f"t = {sample.t:.9g} s: {sensor}"
     try:
         found = sensor.kind.read(sensor.values, Seen(robot, sensor, sample), Noise(seed, sensor.name, index))

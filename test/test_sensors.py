@@ -99,6 +99,15 @@ def test_noise_is_of_the_sample_alone_and_the_motion_keeps_its_bits():
     assert seeded.read("noisy") != alone.read("noisy")
 
 
+def test_no_two_samples_have_the_same_noise_where_the_step_changes():
+    sim = craft()
+    sim.add_sensor("noisy", "imu", body="hub", rate=100, rate_noise=1.0)
+    sim.advance(25)
+    sim.set_step(2e-3)
+    found = sim.run(until=0.125, every=0.1).sensor("noisy")["angular_velocity"]
+    assert len(found) == np.unique(found[:, 0]).size == 11
+
+
 # in files, refused, broken
 
 FILE = """\
@@ -154,6 +163,8 @@ def test_a_wrong_sensor_in_python_is_refused_and_leaves_none():
     assert list(sim.sensors) == ["imu"]
     with pytest.raises(rbt.ModelError, match="there is no sensor 'a'; there are imu"):
         sim.read("a")
+    with pytest.raises(rbt.ModelError, match="there is no sensor 3; there are imu"):
+        sim.run(until=0.01).sensor(3)
 
 
 def sensor(read):
