@@ -14,7 +14,8 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import event, types
-from numba.core.compiler import Flags
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import infer_global, make_overload_template
 
@@ -81,6 +82,59 @@ def announced(tell: Callable[[], None]) -> contextlib.AbstractContextManager:
     return event.install_listener("numba:compile", _Starts(tell))
 
 
+class _Inlined(JITCodeLibrary):
+    """The code of a kernel: its callers take it in, so that none of it is made ready to run alone.
+
+    numba would optimise each kernel and make machine code of it: a fifth of the time of a first start.
+    """
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """There is no machine code to point at."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """What numba gives a function's environment to, which only one with machine code has."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """There is none."""
+
+    def _optimize_final_module(self) -> None:
+        """The routine that takes it in is optimised, as a whole."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _InlineCompiler(Compiler):
+    """Compiles for `_Inlined`."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        """numba's, into a library of ours."""
+        self.state.library = _Inlined(self.state.targetctx.codegen(), function.__qualname__)
+        return super().compile_extra(function)
+
+
+class _Whole(JITCodeLibrary):
+    """The code of a routine: optimised twice, since what its kernels have brought along is in place after the first."""
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        super()._optimize_final_module()
+
+
+class _RoutineCompiler(Compiler):
+    """Compiles for `_Whole`."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        """numba's, into a library of ours, which is cached on disk."""
+        self.state.library = _Whole(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
 class _AnyCaller:
     """Finds the one compiled form of a kernel for given types, whoever calls.
 
@@ -101,7 +155,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     For everything small that reads like an equation: a call costs nothing.
     """
-    options = dict(nopython=True, **OPTIONS, forceinline=True, no_cpython_wrapper=True)
+    options = dict(nopython=True, **OPTIONS, forceinline=True, no_cpython_wrapper=True, pipeline_class=_InlineCompiler)
     made = make_overload_template(function, lambda *args, **named: function, options, strict=False, inline="never")
     infer_global(function, types.Function(type(made.__name__, (_AnyCaller, made), {})))
     return function
@@ -118,7 +172,7 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _core_cache_folder()
     try:
-        made = numba.njit(cache=True, **OPTIONS)(function)
+        made = numba.njit(cache=True, pipeline_class=_RoutineCompiler, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
     files = made._cache._cache_file
