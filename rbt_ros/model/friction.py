@@ -42,7 +42,6 @@ def warn_of_no_drag(robot: Robot, world: np.ndarray) -> None:
         if damping > 0.0:
             warnings.warn(
                 f"hinge '{hinge.name}': damping {damping:g} N·m·s/rad of a free hinge slows the turning of body "
-                f"'{hinge.child}' only, nothing drags its way. For that take a planar hinge, or prismatic ones, with "
-                "damping in N·s/m (docs/forces.md).",
+                f"'{hinge.child}' only, nothing drags its way; the force linear_drag does (docs/forces.md).",
                 stacklevel=4,
             )
