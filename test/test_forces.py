@@ -270,6 +270,17 @@ def test_a_law_that_fails_is_named_and_the_last_good_state_kept(law, message):
     assert np.isfinite(sim.sample().pose).all()
 
 
+def whole_numbers(p, a, t):
+    return (0, 0, 0), (1, 2, a.v[0])
+
+
+def test_a_law_may_give_whole_numbers():
+    sim = ball()
+    sim.add_force(rbt.ForceLaw(whole_numbers), "ball")
+    sim.advance(1000)
+    assert sim.sample().twist[0, 3:5] == pytest.approx([1, 2], rel=1e-12)
+
+
 def with_exp(p, a, t):
     return (0.0, 0.0, 0.0), (math.exp(t), 0.0, 0.0)
 

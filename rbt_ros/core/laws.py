@@ -157,7 +157,8 @@ def _write(typingctx, pointer, numbers):
 
     def codegen(context, builder, sig, args):
         for k, (item, type_) in enumerate(zip(cgutils.unpack_tuple(builder, args[1]), sig.args[1], strict=True)):
-            value = as_lanes(builder, type_, item) if sig.args[0].dtype == LANES_TYPE else item
+            value = item if type_ == LANES_TYPE else context.cast(builder, item, type_, types.float64)
+            value = as_lanes(builder, type_, value) if sig.args[0].dtype == LANES_TYPE else value
             builder.store(value, builder.gep(args[0], [ir.IntType(64)(k)]), align=8)
         return context.get_dummy_value()
 
