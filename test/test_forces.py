@@ -1,5 +1,6 @@
 """Forces that are plugged in: closed forms, conservation, the same bits however a law is called, errors."""
 
+import functools
 import math
 import os
 import subprocess
@@ -268,6 +269,30 @@ def test_a_law_that_fails_is_named_and_the_last_good_state_kept(law, message):
         sim.advance(3)
     assert sim.digest() == good and sim.t_ns == 0
     assert np.isfinite(sim.sample().pose).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"wrench": functools.partial(shapeless, 0.0)}, "must be a function, to be compiled; compiled=False takes"),
+        ({"parameters": (rbt.Parameter("a b"),)}, "parameter 'a b' must be a word that begins with a letter"),
+        ({"parameters": (rbt.Parameter("k"),) * 2}, "parameter 'k' is there twice; rename it"),
+        ({"parameters": (rbt.Parameter("stop"),)}, "parameter 'stop' has a name that all of them use; rename it"),
+        ({"parameters": ("k",)}, "'k' is no rbt.Parameter"),
+        ({"bodies": 3}, "bodies 3 must be 1 or 2"),
+    ],
+)
+def test_what_cannot_be_a_law_is_refused_where_it_is_written(given, message):
+    with pytest.raises(rbt.ModelError, match=f"a force law, .*{message}"):
+        rbt.ForceLaw(**{"wrench": exploding, **given})
+
+
+def test_anything_that_can_be_called_is_a_law_without_compiler():
+    sim = ball()
+    push = functools.partial(lambda force, p, a, t: ((0.0, 0.0, 0.0), force), (1.0, 0.0, 0.0))
+    sim.add_force(rbt.ForceLaw(push, compiled=False), "ball")
+    sim.advance(1000)
+    assert sim.sample().twist[0, 3] == pytest.approx(1.0, rel=1e-12)
 
 
 def whole_numbers(p, a, t):

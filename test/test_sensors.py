@@ -221,7 +221,7 @@ def test_what_no_message_can_be_is_refused(tmp_path):
         (dict(messages=(rbt.SensorMessage("a b", "a/msg/B", dict),)), "topic .'a b'. is not like data_raw"),
         (dict(messages=(rbt.SensorMessage("a", "a/msg/B", dict),) * 2), "topic .'a', 'a'. is not like data_raw"),
         (dict(gives=()), "gives is empty"),
-        (dict(parameters=(rbt.Parameter("rate"),)), "a parameter is named rate"),
+        (dict(parameters=(rbt.Parameter("rate"),)), "parameter 'rate' has a name that all of them use"),
     ):
         with pytest.raises(rbt.ModelError, match=message):
             rbt.SensorKind(**{"read": dict, "gives": (rbt.Quantity("x"),), "messages": (), **wrong})

@@ -79,7 +79,7 @@ def _named(law: Any) -> tuple[str, ForceLaw]:
     if isinstance(law, str):
         return law, FORCES.find(law)
     if isinstance(law, ForceLaw):
-        return next((name for name in FORCES.names() if FORCES.has(name, law)), law.wrench.__name__), law
+        return FORCES.name_of(law) or _called(law.wrench), law
     if not callable(law):
         raise ModelError(f"{law!r:.80} is no force: give the name of one, a ForceLaw, or a function of (t, body).")
 
@@ -91,7 +91,11 @@ def _named(law: Any) -> tuple[str, ForceLaw]:
             return found
         raise TypeError(f"it gave {found!r:.80}; a force of three numbers, or (moment, force), is wanted")
 
-    return getattr(law, "__name__", "function"), ForceLaw(wrench, compiled=False)
+    return _called(law), ForceLaw(wrench, compiled=False)
+
+
+def _called(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _point(robot: Robot, body: str, at: Any, where: str) -> Vector:
@@ -164,7 +168,8 @@ def told(robot: Robot, acting: Sequence[LawRows], input: Input, pose: np.ndarray
         force, places = law_rows.force, _places(robot, law_rows.force, pose, twist)
         try:
             n, f, potential = _evaluated(force, places, time)
-        except SolveError:  # the next step tells it
+        except SolveError as err:
+            warnings.warn(str(err), stacklevel=3)
             n, f, potential = (math.nan,) * 3, (math.nan,) * 3, math.nan
         for row in law_rows.rows:
             k = next(rows)

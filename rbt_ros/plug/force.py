@@ -1,13 +1,17 @@
 """The socket of forces: a law of what acts on a body, or between two, by where they are and how they move."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rbt_ros.core.laws import Entry
-from rbt_ros.plug.parameter import Parameter, values_class
+from rbt_ros.errors import ModelError
+from rbt_ros.plug.parameter import Parameter, check_parameters, values_class
 from rbt_ros.plug.registry import Registry
+
+COMMON = ("at", "at_a", "at_b", "from", "to", "start", "stop", "signal")  # what all forces have
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,16 @@ class ForceLaw:
     potential: Callable[..., float] | None = None
     about: str = ""
     compiled: bool = True
+
+    def __post_init__(self) -> None:
+        """ModelError where it cannot be one."""
+        where = f"a force law, {self.about or self.wrench!r:.80}"
+        check_parameters(where, self.parameters, COMMON)
+        if self.bodies not in (1, 2):
+            raise ModelError(f"{where}: bodies {self.bodies!r:.80} must be 1 or 2.")
+        if not (inspect.isfunction(self.wrench) if self.compiled else callable(self.wrench)):
+            wanted = "a function, to be compiled; compiled=False takes whatever can be called"
+            raise ModelError(f"{where}: wrench {self.wrench!r:.80} must be {wanted}.")
 
     @cached_property
     def values(self) -> type:

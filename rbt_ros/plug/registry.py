@@ -45,9 +45,9 @@ class Registry(Generic[T]):
             self._found[name] = self._load(name)
         return self._found[name]
 
-    def has(self, name: str, thing: T) -> bool:
-        """Whether that name stands for it, as far as it was asked for."""
-        return self._found.get(name) is thing
+    def name_of(self, thing: T) -> str:
+        """The name under which it was handed over or asked for; empty: none."""
+        return next((name for name, known in self._found.items() if known is thing), "")
 
     def __contains__(self, name: str) -> bool:
         return name in self._found or name in self._ours or name in self._known()

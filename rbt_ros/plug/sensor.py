@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from rbt_ros.errors import ModelError
-from rbt_ros.plug.parameter import Parameter, values_class
+from rbt_ros.plug.parameter import Parameter, check_parameters, values_class
 from rbt_ros.plug.registry import Registry
 
 Values = Mapping[str, Any]
@@ -51,16 +51,15 @@ class SensorKind:
 
     def __post_init__(self) -> None:
         """ModelError where it cannot be one."""
-        taken = {p.name for p in self.parameters} & COMMON
         types, names = [m.type for m in self.messages], [m.topic for m in self.messages]
         types = [kind for kind in types if not TYPE.fullmatch(str(kind))]
         names = [name for name in names if not TOPIC.fullmatch(str(name)) or names.count(name) > 1]
+        check_parameters(f"a kind of sensor, {self.about or self.read!r:.80}", self.parameters, COMMON)
         for wrong, rule in (
             (types, f"message {types!r:.80} is not like sensor_msgs/msg/Imu"),
             (names, f"topic {names!r:.80} is not like data_raw (a-z, 0-9, _), or is there twice"),
             (self.mount not in ("body", "hinge"), f"mount {self.mount!r:.80} is neither 'body' nor 'hinge'"),
             (not self.gives, "gives is empty; it names what is measured"),
-            (taken, f"a parameter is named {', '.join(taken)}, as something that all sensors have; rename it"),
         ):
             if wrong:
                 raise ModelError(f"a kind of sensor, {self.about or self.read!r:.80}: {rule}.")
